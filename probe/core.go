@@ -1,0 +1,280 @@
+package probe
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// AttrProbeName is the attribute that tells several probes of one kind apart.
+const AttrProbeName = "tidestaff.probe.name"
+
+// A Core is the author's side of a probe. It makes the probe's series, opens
+// windows over them, and calls the author's hooks. A probe holds one and
+// forwards Watch and Describe to it. The zero Core is a probe itself, for a
+// user's own counters, gauges and distributions.
+//
+// The exported fields are set before the first use and not changed afterwards.
+// A Core must not be copied.
+//
+// A Core's series live as long as the Core. Where attributes come from data
+// (methods, paths), bound them with a [Table] or a [Series].
+type Core struct {
+	// Name tells this probe from others of its kind: the attribute
+	// AttrProbeName of all its metrics. Empty leaves the attribute out.
+	Name string
+	// Activity says what Begin and End bracket, such as "statement".
+	Activity string
+	// Descs are the descriptions of all metrics that the probe may yield.
+	// Those of series that exist are added by themselves.
+	Descs []*Desc
+
+	// Start is called by the Watch that opens the first window and Stop by
+	// the Close of the last one; they alternate and never overlap. Stop
+	// returns when everything that Start began has ended. Neither may open or
+	// close a window of the same Core.
+	Start func() error
+	Stop  func()
+	// Sample is called before each reading, to bring gauges, peaks and
+	// counters that the kernel keeps up to date. It may run several times at
+	// once, and beside Stop: the Core holds no lock while it runs.
+	Sample func()
+	// Settle is called by Watch and Close: it waits, at most a second, until
+	// what was due by then has been recorded.
+	Settle func()
+
+	life    sync.Mutex // held over Start and Stop
+	open    int        // windows, under life
+	watched atomic.Bool
+
+	mu     sync.Mutex // guards what follows; never held while a hook runs
+	descs  []*Desc
+	series []*series
+	byKey  map[string]*series
+	parts  []*part
+	absent map[string]string
+	spare  counts // scratch for a window's next base
+
+	events eventRing
+	flight atomic.Pointer[flight]
+}
+
+// Watch implements [Probe].
+func (c *Core) Watch() (*Window, error) {
+	if err := c.acquire(); err != nil {
+		return nil, err
+	}
+	c.settle()
+	c.sample()
+	p := &part{core: c}
+	now := time.Now()
+	c.mu.Lock()
+	c.parts = append(c.parts, p)
+	c.takeMaxima()
+	p.rebase()
+	c.mu.Unlock()
+	return &Window{parts: []*part{p}, start: now}, nil
+}
+
+// Describe implements [Probe].
+func (c *Core) Describe() []*Desc {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := slices.Clone(c.Descs)
+	for _, d := range c.descs {
+		if !slices.Contains(all, d) {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// Watched reports whether any window is open. It is one atomic load, for hot
+// paths that do nothing when nobody reads.
+func (c *Core) Watched() bool { return c.watched.Load() }
+
+// acquire counts a window in, and starts the probe for the first one.
+func (c *Core) acquire() error {
+	c.life.Lock()
+	defer c.life.Unlock()
+	if c.open == 0 && c.Start != nil {
+		if err := c.Start(); err != nil {
+			return err
+		}
+	}
+	c.open++
+	c.watched.Store(true)
+	return nil
+}
+
+// release counts a window out, and stops the probe after the last one.
+func (c *Core) release() {
+	c.life.Lock()
+	defer c.life.Unlock()
+	c.open--
+	if c.open > 0 {
+		return
+	}
+	c.watched.Store(false)
+	if c.Stop != nil {
+		c.Stop()
+	}
+}
+
+func (c *Core) settle() {
+	if c.Settle != nil {
+		c.Settle()
+	}
+}
+
+// sample runs the hook and the gauges' functions, without a lock.
+func (c *Core) sample() {
+	if c.Sample != nil {
+		c.Sample()
+	}
+	c.mu.Lock()
+	all := c.series
+	c.mu.Unlock()
+	for _, s := range all {
+		if s.gauge != nil && s.gauge.fn != nil {
+			c.call(s)
+		}
+	}
+}
+
+// call sets a gauge from its function. A function that panics makes its gauge
+// absent: a probe never takes its host service down.
+func (c *Core) call(s *series) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.gauge.Set(math.NaN())
+			c.Absent(s.desc.Name, fmt.Sprintf("the gauge's function panicked: %v", p))
+		}
+	}()
+	s.gauge.Set(s.gauge.fn())
+}
+
+// Counter makes the counter of d under attrs, or returns the one that exists.
+// It panics if d is not a valid description of a counter.
+func (c *Core) Counter(d *Desc, attrs ...Attr) *Counter {
+	kind := KindCounter
+	if d.Kind == KindUpDownCounter {
+		kind = KindUpDownCounter
+	}
+	return c.make(d, kind, attrs, func(s *series, _ int) { s.counter = new(Counter) }).counter
+}
+
+// Gauge makes the gauge of d under attrs, or returns the one that exists.
+// It panics if d is not a valid description of a gauge.
+func (c *Core) Gauge(d *Desc, attrs ...Attr) *Gauge {
+	return c.make(d, KindGauge, attrs, func(s *series, _ int) {
+		s.gauge = new(Gauge)
+		s.gauge.Set(math.NaN())
+	}).gauge
+}
+
+// GaugeFunc makes a gauge that fn gives whenever a window is read. fn may be
+// called from several goroutines at once; NaN, or a panic, makes it absent.
+func (c *Core) GaugeFunc(d *Desc, fn func() float64, attrs ...Attr) {
+	c.make(d, KindGauge, attrs, func(s *series, _ int) {
+		s.gauge = &Gauge{fn: fn}
+		s.gauge.Set(math.NaN())
+	})
+}
+
+// Peak makes the peak of d under attrs, or returns the one that exists.
+// It panics if d is not a valid description of a peak.
+func (c *Core) Peak(d *Desc, attrs ...Attr) *Peak {
+	return c.make(d, KindPeak, attrs, func(s *series, at int) {
+		s.peak = &Peak{core: c, at: at, open: math.MaxInt64}
+	}).peak
+}
+
+// Recorder makes the distribution of d under attrs, or returns the one that
+// exists. It panics if d is not a valid description of a distribution.
+func (c *Core) Recorder(d *Desc, attrs ...Attr) *Recorder {
+	return c.make(d, KindDistribution, attrs, func(s *series, _ int) { s.rec = NewRecorder(d.Digits) }).rec
+}
+
+// make finds or makes a series. A wrong description is a programmer's mistake.
+func (c *Core) make(d *Desc, kind Kind, attrs []Attr, fill func(*series, int)) *series {
+	if c.Name != "" {
+		attrs = append([]Attr{{AttrProbeName, c.Name}}, attrs...)
+	}
+	key := seriesKey(d.Name, attrs)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.byKey[key]; s != nil {
+		if s.desc.Kind != kind {
+			panic(fmt.Sprintf("probe: metric %s is made as a %v and as a %v", d.Name, s.desc.Kind, kind))
+		}
+		return s
+	}
+	s := &series{desc: c.declare(d, kind), attrs: slices.Clone(attrs)}
+	fill(s, len(c.series))
+	if c.byKey == nil {
+		c.byKey = make(map[string]*series)
+	}
+	c.byKey[key] = s
+	c.series = append(c.series, s)
+	return s
+}
+
+// declare checks a description and gives the one that the Core keeps for its
+// name. One without a kind is completed in a copy.
+func (c *Core) declare(d *Desc, kind Kind) *Desc {
+	for _, known := range c.descs {
+		if known.Name == d.Name {
+			return known
+		}
+	}
+	if err := d.check(); err != nil {
+		panic(err)
+	}
+	switch d.Kind {
+	case kind:
+	case 0:
+		completed := *d
+		completed.Kind = kind
+		d = &completed
+	default:
+		panic(fmt.Sprintf("probe: metric %s is described as a %v and made as a %v", d.Name, d.Kind, kind))
+	}
+	c.descs = append(c.descs, d)
+	return d
+}
+
+func seriesKey(name string, attrs []Attr) string {
+	var b strings.Builder
+	b.WriteString(name)
+	for _, a := range attrs {
+		b.WriteString("\x00")
+		b.WriteString(a.Key)
+		b.WriteString("\x01")
+		b.WriteString(a.Value)
+	}
+	return b.String()
+}
+
+// Absent lists name (a metric, or a prefix that stands for several) as not
+// measured, with a reason for a person. An empty reason takes it back.
+func (c *Core) Absent(name, reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if reason == "" {
+		delete(c.absent, name)
+		return
+	}
+	if c.absent == nil {
+		c.absent = make(map[string]string)
+	}
+	c.absent[name] = reason
+}
+
+// Emit adds an event to the ring, which keeps the last 256, and returns its ID.
+// An event with an ID of its own, one that completes an ongoing one, keeps it.
+func (c *Core) Emit(e Event) uint64 { return c.events.add(e) }

@@ -1,0 +1,38 @@
+package probe
+
+import (
+	"errors"
+	"time"
+)
+
+// A Probe measures one aspect of the process.
+//
+// Implementations come from a [Core]; a type that holds one forwards these two
+// methods to it.
+type Probe interface {
+	// Watch opens a window: an independent view of everything from now on.
+	// The first window starts what the probe needs. An error that wraps
+	// ErrUnsupported says that the probe cannot work here at all.
+	Watch() (*Window, error)
+
+	// Describe lists what the probe's windows can yield, before there is
+	// data. The descriptions are shared and must not be changed.
+	Describe() []*Desc
+}
+
+// ErrUnsupported is the conclusive answer "this cannot be measured here": the
+// wrong operating system, a kernel without the file, no cgroup. Any other error
+// from a Watch is a failure to measure what could be measured.
+var ErrUnsupported = errors.New("not supported here")
+
+// epoch is the origin of Now. time.Since reads only the monotonic clock for it,
+// which is half the cost of time.Now.
+var epoch = time.Now()
+
+// Now is the monotonic clock of the probes in nanoseconds, from an origin of
+// the process's own. It never goes back, and it stands still while the machine
+// is suspended (CLOCK_MONOTONIC on Linux).
+func Now() int64 { return int64(time.Since(epoch)) }
+
+// timeAt turns a value of Now into a time.Time.
+func timeAt(ns int64) time.Time { return epoch.Add(time.Duration(ns)) }

@@ -1,0 +1,163 @@
+package probe
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+)
+
+// A series is one metric of a Core under one set of attributes. Exactly one of
+// the pointers is set.
+type series struct {
+	desc    *Desc
+	attrs   []Attr
+	counter *Counter
+	gauge   *Gauge
+	peak    *Peak
+	rec     *Recorder
+}
+
+// A Counter is a number that is added to. Made by [Core.Counter] with a
+// description of KindUpDownCounter, it may also go down. It is safe for
+// concurrent use.
+type Counter struct {
+	total  atomic.Int64
+	origin atomic.Pointer[int64]
+}
+
+// Add adds n: nanoseconds where the description's unit is "s".
+func (c *Counter) Add(n int64) { c.total.Add(n) }
+
+// Set is for a counter that somebody else keeps, such as a kernel file: total
+// is its value now. The first call is the origin, and a total below the last
+// one (two samplers that overtook each other) is ignored.
+func (c *Counter) Set(total int64) {
+	if c.origin.Load() == nil && c.origin.CompareAndSwap(nil, &total) {
+		return
+	}
+	n := total - *c.origin.Load()
+	for {
+		old := c.total.Load()
+		if n <= old || c.total.CompareAndSwap(old, n) {
+			return
+		}
+	}
+}
+
+// A Gauge is a level that is set. Until it is set it is absent. It is safe for
+// concurrent use.
+type Gauge struct {
+	bits atomic.Uint64
+	fn   func() float64
+}
+
+// Set sets the level, in the description's unit. NaN makes the gauge absent.
+func (g *Gauge) Set(v float64) { g.bits.Store(math.Float64bits(v)) }
+
+func (g *Gauge) value() float64 { return math.Float64frombits(g.bits.Load()) }
+
+// A Peak is the highest level within each window. Its three methods are the
+// three ways to know of one, and a window's Provenance says which of them its
+// value rests on. It is safe for concurrent use.
+type Peak struct {
+	core *Core
+	at   int   // index of its series
+	open int64 // what a window opened now may have missed; see peakView.missed
+}
+
+// Reset reports that v was the maximum since the previous Reset, and that the
+// kernel's own maximum has just been set back to the present level. A probe
+// whose Sample hook does so at every boundary has exact peaks in every window.
+func (p *Peak) Reset(v int64, method string) {
+	p.observe(func(w *peakView) { w.reset(v, method) }, func() { p.open = 0 })
+}
+
+// Lifetime reports that v is the highest level ever (or since the last Reset).
+// It is the exact peak of the windows in which it rose; of the others it is
+// only known that their peak is no higher.
+func (p *Peak) Lifetime(v int64, method string) {
+	p.observe(func(w *peakView) { w.lifetime(v, method) }, func() { p.open = v })
+}
+
+// Sample reports that the level was v at this instant.
+func (p *Peak) Sample(v int64) {
+	now := Now()
+	p.observe(func(w *peakView) { w.sample(v, now) }, func() {})
+}
+
+// observe shows an observation to every open window and then to the Peak, for
+// the windows to come.
+func (p *Peak) observe(view func(*peakView), after func()) {
+	p.core.mu.Lock()
+	defer p.core.mu.Unlock()
+	for _, part := range p.core.parts {
+		part.grow()
+		view(&part.bases[p.at].peak)
+	}
+	after()
+}
+
+// methodSampled is the method of a peak that rests on samples.
+const methodSampled = "sampled"
+
+// A peakView is what one window knows of a peak.
+type peakView struct {
+	max     int64 // highest level known to have been within the window
+	missed  int64 // bound of what may have been missed: exact once max reaches it
+	covered bool  // the window began with a reset
+	seen    bool
+	method  string
+	samples uint64
+	last    int64 // Now of the last sample, or of the window's start
+	gap     int64
+}
+
+// newPeakView begins a window's view. open is the Peak's: 0 after a Reset, the
+// lifetime's maximum after a Lifetime, MaxInt64 before either.
+func newPeakView(open, now int64) peakView {
+	return peakView{missed: open, covered: open == 0, last: now}
+}
+
+func (w *peakView) raise(v int64, method string) {
+	if !w.seen || v > w.max || v == w.max && w.method == methodSampled {
+		w.max, w.method = v, method
+	}
+	w.seen = true
+}
+
+func (w *peakView) reset(v int64, method string) {
+	if w.covered || v > w.missed {
+		w.raise(v, method)
+	}
+	if !w.covered && v > w.missed {
+		w.missed = 0 // it rose: nothing before this reset is in doubt
+	}
+	w.covered = true
+}
+
+func (w *peakView) lifetime(v int64, method string) {
+	if w.covered || v > w.missed {
+		w.raise(v, method)
+	}
+}
+
+func (w *peakView) sample(v, now int64) {
+	if !w.seen || v > w.max {
+		w.raise(v, methodSampled)
+	}
+	w.samples++
+	w.gap = max(w.gap, now-w.last)
+	w.last = now
+}
+
+// value is the window's peak; false if nothing is known of it.
+func (w *peakView) value(now int64) (int64, Provenance, bool) {
+	if !w.seen {
+		return 0, Provenance{}, false
+	}
+	if w.max >= w.missed {
+		return w.max, Provenance{Method: w.method}, true
+	}
+	gap := max(w.gap, now-w.last)
+	return w.max, Provenance{How: Sampled, Method: w.method, Samples: w.samples, MaxGap: time.Duration(gap)}, true
+}

@@ -1,0 +1,149 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Set is a probe made of probes, so that a service wires one thing. A window
+// over it is a window over all of them with one start and one end.
+type Set struct{ members []Probe }
+
+// NewSet makes a set of the given probes. Sets among them are flattened and
+// repeats are dropped, so that each probe is measured once per window.
+//
+// It introduces the members to each other: every member that has a method
+//
+//	Meet(peers []probe.Probe)
+//
+// is given the others, for instance to ask those of them that have a method
+// Overlapping (see [Core.Overlapping]) what ran during a stall. A probe that
+// is in several sets meets the members of each.
+func NewSet(probes ...Probe) *Set {
+	s := new(Set)
+	for _, p := range probes {
+		if nested, ok := p.(*Set); ok {
+			for _, m := range nested.members {
+				s.add(m)
+			}
+			continue
+		}
+		s.add(p)
+	}
+	for i, m := range s.members {
+		if meeter, ok := m.(interface{ Meet(peers []Probe) }); ok {
+			meeter.Meet(slices.Concat(s.members[:i], s.members[i+1:]))
+		}
+	}
+	return s
+}
+
+func (s *Set) add(p Probe) {
+	if p != nil && !slices.Contains(s.members, p) {
+		s.members = append(s.members, p)
+	}
+}
+
+// Describe implements [Probe]: the members' descriptions, each once.
+func (s *Set) Describe() []*Desc {
+	var all []*Desc
+	for _, m := range s.members {
+		for _, d := range m.Describe() {
+			if !slices.Contains(all, d) {
+				all = append(all, d)
+			}
+		}
+	}
+	return all
+}
+
+// Watch implements [Probe]. A member whose Watch says ErrUnsupported is absent,
+// with its reason; any other error closes what was opened and is returned. Two
+// members of one kind need different names.
+func (s *Set) Watch() (*Window, error) {
+	w := new(Window)
+	for _, m := range s.members {
+		opened, err := m.Watch()
+		switch {
+		case errors.Is(err, ErrUnsupported):
+			w.absent = append(w.absent, Absent{memberName(m), err.Error()})
+		case err != nil:
+			w.abandon()
+			return nil, fmt.Errorf("probe: watch %s: %w", memberName(m), err)
+		default:
+			w.adopt(opened)
+		}
+	}
+	if err := w.checkNames(); err != nil {
+		w.abandon()
+		return nil, err
+	}
+	w.begin()
+	return w, nil
+}
+
+// memberName is what an absent member is called: its package, or its Core's
+// name.
+func memberName(p Probe) string {
+	if c, ok := p.(*Core); ok && c.Name != "" {
+		return c.Name
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(fmt.Sprintf("%T", p), "*"), ".")
+	return name
+}
+
+// adopt takes over the parts of a member's window. A Core that two members
+// share is kept once.
+func (w *Window) adopt(o *Window) {
+	w.absent = append(w.absent, o.absent...)
+	for _, p := range o.parts {
+		if slices.ContainsFunc(w.parts, func(q *part) bool { return q.core == p.core }) {
+			p.detach()
+			p.core.release()
+			continue
+		}
+		w.parts = append(w.parts, p)
+	}
+}
+
+// abandon closes what was opened for a Watch that failed.
+func (w *Window) abandon() {
+	for _, p := range w.parts {
+		p.detach()
+		p.core.release()
+	}
+}
+
+// begin gives all parts one base: all settle first, then all are read, so that
+// the time one takes to settle does not fall between another's base and its own.
+func (w *Window) begin() {
+	w.settle()
+	w.sample()
+	w.start = time.Now()
+	for _, p := range w.parts {
+		p.core.mu.Lock()
+		p.core.takeMaxima()
+		p.rebase()
+		p.core.mu.Unlock()
+	}
+}
+
+// checkNames refuses two parts that would yield the same metrics under the same
+// name, which no reader could tell apart.
+func (w *Window) checkNames() error {
+	type identity struct{ metric, name string }
+	seen := make(map[identity]bool)
+	for _, p := range w.parts {
+		for _, d := range p.core.Describe() {
+			id := identity{d.Name, p.core.Name}
+			if seen[id] {
+				return fmt.Errorf("probe: two members of the set describe %s under the name %q; give one of them an Options.Name", d.Name, p.core.Name)
+			}
+			seen[id] = true
+		}
+	}
+	return nil
+}

@@ -1,0 +1,290 @@
+package probe
+
+import (
+	"cmp"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A Window is one reader's independent view of a probe, from the moment that
+// Watch opened it. Its methods are safe from any goroutine at any time.
+type Window struct {
+	parts  []*part
+	absent []Absent // members of a Set that cannot work here
+
+	mu     sync.Mutex
+	start  time.Time
+	closed chan struct{} // made by the Close that does the work, closed by it
+	last   *Reading
+}
+
+// Read fills r with everything since the window was opened, or since the last
+// Next. After Close it gives the last reading.
+func (w *Window) Read(r *Reading) { w.read(r, false) }
+
+// Next fills r with the interval that ends now and makes the same snapshot the
+// base of the next one, so that intervals tile time: every count is in exactly
+// one of them. After Close it gives an empty interval.
+func (w *Window) Next(r *Reading) { w.read(r, true) }
+
+func (w *Window) read(r *Reading, next bool) {
+	w.sample()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.last == nil {
+		w.snapshot(r, next)
+		return
+	}
+	r.copyFrom(w.last)
+	if next {
+		end := w.last.End
+		r.reset()
+		r.Start, r.End = end, end
+	}
+}
+
+// Close settles what was due, takes the last reading and closes the window.
+// When it returns, whatever only this window needed has ended. A Close of a
+// closed window returns the last reading again; one beside a Close under way
+// waits for it.
+func (w *Window) Close() *Reading {
+	w.mu.Lock()
+	if w.closed != nil {
+		w.mu.Unlock()
+		<-w.closed
+	} else {
+		w.closed = make(chan struct{})
+		w.mu.Unlock()
+		w.end()
+		close(w.closed)
+	}
+	r := new(Reading)
+	r.copyFrom(w.last)
+	return r
+}
+
+func (w *Window) end() {
+	w.settle()
+	w.sample()
+	r := new(Reading)
+	w.mu.Lock()
+	w.snapshot(r, false)
+	w.last = r
+	for _, p := range w.parts {
+		p.detach()
+	}
+	w.mu.Unlock()
+	for _, p := range w.parts {
+		p.core.release()
+	}
+}
+
+func (w *Window) settle() {
+	for _, p := range w.parts {
+		p.core.settle()
+	}
+}
+
+func (w *Window) sample() {
+	for _, p := range w.parts {
+		p.core.sample()
+	}
+}
+
+// snapshot fills r, under w.mu, after settling and sampling.
+func (w *Window) snapshot(r *Reading, next bool) {
+	r.reset()
+	r.Start, r.End = w.start, time.Now()
+	r.Absent = append(r.Absent, w.absent...)
+	for _, p := range w.parts {
+		p.snapshot(r, next)
+	}
+	slices.SortStableFunc(r.Absent, func(a, b Absent) int { return cmp.Compare(a.Name, b.Name) })
+	if next {
+		w.start = r.End
+	}
+}
+
+// A part is a window's view of one Core: what had been counted when it began.
+type part struct {
+	core     *Core
+	bases    []base // by index in core.series; shorter means from nothing
+	position uint64 // in the ring of events
+	carried  int    // operations under way at the base
+}
+
+// A base is where a window's view of one series begins.
+type base struct {
+	total   int64 // a counter's total, a distribution's sum
+	counts  counts
+	clamped uint64
+	max     int64 // a distribution's largest value + 1 since the base
+	peak    peakView
+}
+
+// grow makes room for series that were made after the part. They are new, so
+// their base is nothing.
+func (p *part) grow() {
+	now := Now()
+	for i := len(p.bases); i < len(p.core.series); i++ {
+		var b base
+		if s := p.core.series[i]; s.peak != nil {
+			b.peak = newPeakView(s.peak.open, now)
+		}
+		p.bases = append(p.bases, b)
+	}
+}
+
+// rebase makes the present the base, under core.mu.
+func (p *part) rebase() {
+	p.grow()
+	now := Now()
+	for i, s := range p.core.series {
+		b := &p.bases[i]
+		switch {
+		case s.counter != nil:
+			b.total = s.counter.total.Load()
+		case s.peak != nil:
+			b.peak = newPeakView(s.peak.open, now)
+		case s.rec != nil:
+			b.total, b.clamped = s.rec.totals()
+			p.core.spare.reset()
+			s.rec.collect(&counts{}, nil, &p.core.spare)
+			b.counts.copyFrom(&p.core.spare)
+			b.max = 0
+		}
+	}
+	p.position = p.core.events.position()
+	p.carried = p.core.running()
+}
+
+func (p *part) detach() {
+	p.core.mu.Lock()
+	defer p.core.mu.Unlock()
+	p.core.parts = slices.DeleteFunc(p.core.parts, func(q *part) bool { return q == p })
+}
+
+// snapshot appends what the part holds to r and, if next, makes the same
+// numbers its base.
+func (p *part) snapshot(r *Reading, next bool) {
+	c := p.core
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p.grow()
+	c.takeMaxima()
+	for i, s := range c.series {
+		p.metric(r, s, i, next)
+	}
+	for name, reason := range c.absent {
+		r.Absent = append(r.Absent, Absent{name, reason})
+	}
+	var dropped, position uint64
+	r.Events, dropped, position = c.events.since(p.position, r.Events)
+	r.Dropped += dropped
+	running := c.running()
+	r.CarriedIn += p.carried
+	r.CarriedOut += running
+	if next {
+		p.position, p.carried = position, running
+	}
+}
+
+// metric appends the series to r unless it is absent.
+func (p *part) metric(r *Reading, s *series, i int, next bool) {
+	b := &p.bases[i]
+	switch {
+	case s.counter != nil:
+		total := s.counter.total.Load()
+		m := r.add(s.desc, s.attrs)
+		m.Value = float64(total-b.total) * s.desc.Scale()
+		if s.desc.Kind == KindUpDownCounter {
+			m.Value = float64(total) * s.desc.Scale()
+		}
+		if next {
+			b.total = total
+		}
+	case s.gauge != nil:
+		if v := s.gauge.value(); !math.IsNaN(v) {
+			r.add(s.desc, s.attrs).Value = v
+		}
+	case s.peak != nil:
+		now := Now()
+		if v, prov, ok := b.peak.value(now); ok {
+			m := r.add(s.desc, s.attrs)
+			m.Value, m.Prov = float64(v), prov
+		}
+		if next {
+			b.peak = newPeakView(s.peak.open, now)
+		}
+	case s.rec != nil:
+		p.distribution(r.add(s.desc, s.attrs), s.rec, i, next)
+	}
+}
+
+// distribution fills m with what was recorded since the base.
+func (p *part) distribution(m *Metric, rec *Recorder, i int, next bool) {
+	b, d := &p.bases[i], m.Dist
+	d.reset(rec.geometry)
+	var now *counts
+	if next {
+		now = &p.core.spare
+		now.reset()
+	}
+	sum, clamped := rec.totals()
+	rec.collect(&b.counts, d, now)
+	d.sum, d.clamped = sum-b.total, clamped-b.clamped
+	m.Value = float64(d.sum) * m.Scale()
+	p.settleMax(d, rec, i)
+	d.max = max(b.max-1, 0)
+	if n := len(d.idx); n > 0 {
+		if low, high := d.bounds(int(d.idx[n-1])); d.max < low {
+			d.max, m.Prov = high, Provenance{How: AtMost, Method: "bucket"}
+		}
+	}
+	if next {
+		b.counts.copyFrom(now)
+		b.total, b.clamped, b.max = sum, clamped, 0
+	}
+}
+
+// settleMax waits, briefly, for the maximum of a record whose count is in d
+// already: the two are stores a few nanoseconds apart, unless the recording
+// goroutine lost its processor between them.
+func (p *part) settleMax(d *Dist, rec *Recorder, i int) {
+	n := len(d.idx)
+	if n == 0 {
+		return
+	}
+	low, _ := d.bounds(int(d.idx[n-1]))
+	for range 100 {
+		if p.bases[i].max-1 >= low {
+			return
+		}
+		runtime.Gosched()
+		p.core.foldMax(rec, i)
+	}
+}
+
+// takeMaxima folds the maxima since the last boundary into every open window,
+// under mu.
+func (c *Core) takeMaxima() {
+	for i, s := range c.series {
+		if s.rec != nil {
+			c.foldMax(s.rec, i)
+		}
+	}
+}
+
+func (c *Core) foldMax(rec *Recorder, i int) {
+	m := rec.takeMax()
+	if m == 0 {
+		return
+	}
+	for _, p := range c.parts {
+		p.grow()
+		p.bases[i].max = max(p.bases[i].max, m)
+	}
+}
