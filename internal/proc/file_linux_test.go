@@ -1,0 +1,135 @@
+package proc
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestErrorKinds: the four ways in which the kernel refuses must be told apart
+// after wrapping, because each means something else to the reader.
+func TestErrorKinds(t *testing.T) {
+	for _, tt := range []struct {
+		errno syscall.Errno
+		want  error
+	}{
+		{syscall.ENOENT, fs.ErrNotExist},
+		{syscall.EACCES, fs.ErrPermission},
+		{syscall.EPERM, fs.ErrPermission},
+		{syscall.EOPNOTSUPP, errors.ErrUnsupported},
+		{syscall.ENODEV, ErrDetached},
+		{syscall.ENODEV, syscall.ENODEV},
+		{syscall.EROFS, syscall.EROFS},
+	} {
+		err := pathError("read", "/sys/fs/cgroup/memory.peak", tt.errno)
+		if !errors.Is(err, tt.want) {
+			t.Errorf("%v: got %v, want it to match %v", tt.errno, err, tt.want)
+		}
+		if tt.want != ErrDetached && tt.errno != syscall.ENODEV && errors.Is(err, ErrDetached) {
+			t.Errorf("%v: got a removed cgroup", tt.errno)
+		}
+		if !strings.Contains(err.Error(), "read /sys/fs/cgroup/memory.peak") {
+			t.Errorf("%v: got %q, want operation and path", tt.errno, err)
+		}
+	}
+}
+
+func TestCloseOnExec(t *testing.T) {
+	f, err := Open("/proc/self/statm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	flags, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(f.h), syscall.F_GETFD, 0)
+	if errno != 0 || flags&syscall.FD_CLOEXEC == 0 {
+		t.Errorf("got flags %#x, %v, want close-on-exec", flags, errno)
+	}
+}
+
+// TestRealKernel parses this machine's files, so that a kernel which prints
+// something the fixtures do not know is noticed.
+func TestRealKernel(t *testing.T) {
+	read := func(name string) []byte {
+		f, err := Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		b, err := f.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	status, err := ParseStatus(read("/proc/self/status"))
+	if err != nil || !status.HWM.OK || !status.RSS.OK || status.HWM.V == 0 {
+		t.Errorf("status: got %+v, %v", status, err)
+	}
+	statm, err := ParseStatm(read("/proc/self/statm"), os.Getpagesize())
+	if err != nil || statm.RSS == 0 || statm.Size < statm.RSS {
+		t.Errorf("statm: got %+v, %v", statm, err)
+	}
+	stat, err := ParseStat(read("/proc/self/stat"))
+	if err != nil || stat.State != 'R' || stat.Start <= 0 {
+		t.Errorf("stat: got %+v, %v", stat, err)
+	}
+	host, err := ParseHostCPU(read("/proc/stat"))
+	if err != nil || host.Busy() <= 0 || host.Busy() > 100*365*24*time.Hour {
+		t.Errorf("/proc/stat: got %+v, %v", host, err)
+	}
+	if load, err := ParseLoadAvg(read("/proc/loadavg")); err != nil || load.Tasks == 0 {
+		t.Errorf("loadavg: got %+v, %v", load, err)
+	}
+	if mem, err := ParseMemInfo(read("/proc/meminfo")); err != nil || mem.Total.V < 1<<20 {
+		t.Errorf("meminfo: got %+v, %v", mem, err)
+	}
+	if _, err := CPUModel("/"); err != nil {
+		t.Errorf("cpuinfo: %v", err)
+	}
+	if k, err := KernelRelease("/"); err != nil || !strings.Contains(k, ".") {
+		t.Errorf("kernel release: got %q, %v", k, err)
+	}
+	if _, err := Detect("/"); err != nil && !errors.Is(err, ErrNoCgroup) {
+		t.Errorf("cgroups: %v", err)
+	}
+}
+
+func BenchmarkStatm(b *testing.B) {
+	f, err := Open("/proc/self/statm")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		text, err := f.Read()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := ParseStatm(text, 4096); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkStatus(b *testing.B) {
+	f, err := Open("/proc/self/status")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		text, err := f.Read()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := ParseStatus(text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
