@@ -1,0 +1,64 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// readyEvery is the time between two looks at a readiness URL.
+const readyEvery = 50 * time.Millisecond
+
+// Listen returns a listener on a free port of the loopback interface.
+func Listen() (net.Listener, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("stage: %w", err)
+	}
+	return l, nil
+}
+
+// awaitReady polls the child's readiness URL until it answers 200, the child
+// ends or ctx does. The error of a timeout tells the last answer.
+func (p *Process) awaitReady(ctx context.Context) error {
+	url := p.spec.Ready
+	if strings.HasPrefix(url, "/") {
+		url = p.URL(url)
+	}
+	client := &http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}, Timeout: time.Second}
+	tick := time.NewTicker(readyEvery)
+	defer tick.Stop()
+	for {
+		err := look(ctx, client, url)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-p.exited:
+			return p.ended("before it was ready")
+		case <-ctx.Done():
+			return fmt.Errorf("not ready: %w (last answer: %v)", context.Cause(ctx), err)
+		}
+	}
+}
+
+// look asks once, and is nil for status 200.
+func look(ctx context.Context, client *http.Client, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", url, resp.Status)
+	}
+	return nil
+}
