@@ -177,7 +177,7 @@ func (inner) M() {}
 
 func manyExports(n int) string {
 	var b strings.Builder
-	b.WriteString("package lag\n\n// Many constants.\nconst (\n")
+	b.WriteString("package lag\n\n// An enumeration counts with its type.\nconst (\n\tP1 Options = 1\n\tP2\n)\n\n// Many constants.\nconst (\n")
 	for i := range n {
 		fmt.Fprintf(&b, "\tC%d = %d\n", i, i)
 	}

@@ -39,6 +39,9 @@ func TestRepository(t *testing.T) {
 	for _, p := range repo.packages {
 		t.Log(repo.sizes(p))
 	}
+	for _, idle := range unusedGrants(repo) {
+		t.Log(idle)
+	}
 }
 
 // good is a repository in which nothing is wrong: a contract, a leaf with a

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"slices"
 	"strings"
 )
@@ -28,8 +29,9 @@ func checkFileSize(t *tree) []string {
 	return bad
 }
 
-// checkExportCount wants a public package that a person can keep in mind. A
-// name that several systems' files declare counts once; methods do not count.
+// checkExportCount wants a public package that a person can keep in mind. What
+// is learnt together counts once: a name that several systems' files declare, a
+// type with its methods, an enumeration with its constants.
 func checkExportCount(t *tree) []string {
 	var bad []string
 	for _, p := range t.packages {
@@ -44,37 +46,48 @@ func checkExportCount(t *tree) []string {
 	return bad
 }
 
-// exports returns the exported top-level names of p, sorted.
+// exports returns the exported top-level names of p, sorted, without the
+// constants of an exported type of p.
 func exports(p *pkg) []string {
 	var names []string
-	add := func(ids ...*ast.Ident) {
-		for _, id := range ids {
-			if id.IsExported() {
-				names = append(names, id.Name)
-			}
-		}
-	}
 	for _, f := range p.code() {
 		for _, d := range f.ast.Decls {
-			switch d := d.(type) {
-			case *ast.FuncDecl:
-				if d.Recv == nil {
-					add(d.Name)
-				}
-			case *ast.GenDecl:
-				for _, s := range d.Specs {
-					switch s := s.(type) {
-					case *ast.TypeSpec:
-						add(s.Name)
-					case *ast.ValueSpec:
-						add(s.Names...)
-					}
+			for _, id := range declared(d) {
+				if id.IsExported() {
+					names = append(names, id.Name)
 				}
 			}
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// declared returns the top-level names of d, but for those of an enumeration.
+func declared(d ast.Decl) []*ast.Ident {
+	var ids []*ast.Ident
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil {
+			ids = append(ids, d.Name)
+		}
+	case *ast.GenDecl:
+		var typ ast.Expr // what the lines below the first of a group repeat
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				ids = append(ids, s.Name)
+			case *ast.ValueSpec:
+				if s.Type != nil || len(s.Values) > 0 {
+					typ = s.Type
+				}
+				if id, ok := typ.(*ast.Ident); !ok || !id.IsExported() || d.Tok != token.CONST {
+					ids = append(ids, s.Names...)
+				}
+			}
+		}
+	}
+	return ids
 }
 
 // checkInit wants no work at import time: a program that links a probe and
