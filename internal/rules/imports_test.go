@@ -55,6 +55,7 @@ var grants = []grant{
 	{"probe/report", hdr, anywhere, "the report stores distributions in this package's V2 encoding"},
 	{"probe/report", own + "internal/proc", anywhere, "the host's load, steal and pressure"},
 	{"probe/report", psu, anywhere, "facts of the host: CPU model, kernel, file system"},
+	{"probe/report", "flag", anywhere, "conditions read the flags of a set that the program made; none is added"},
 	{"probe/probetest", "testing", anywhere, "it adapts testing.B and testing.TB"},
 	{"probe/otelexport", otel, anywhere, "the one exporter to OpenTelemetry"},
 

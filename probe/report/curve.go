@@ -1,0 +1,143 @@
+package report
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"github.com/tidestaff/tidestaff/probe"
+)
+
+// A Curve is the window cut into slices. The slices tile it: every count is in
+// exactly one. It holds a few numbers of each series that is not detail, and
+// no histograms.
+//
+// After 1,024 slices, and again after each 512 more, the interval doubles: a
+// run of 17 minutes is seen by the second, one of a day costs less than 5,000
+// slices. The first 256 series are kept.
+type Curve struct {
+	// At is when each slice began, counted from the start of the first; For
+	// is how long it lasted.
+	At, For []time.Duration
+	Series  []Series
+	// Omitted counts series that there was no room for.
+	Omitted int
+}
+
+// A Series is one statistic of one metric over the slices of a curve.
+type Series struct {
+	Name, Unit string
+	Attrs      []probe.Attr
+	// Stat is "value" (a gauge's or a level's last, a peak's highest, what a
+	// counter gained) or, of a distribution, "count", "p50", "p95" or "max".
+	Stat string
+	// Values has one number for each slice, in Unit, NaN where there is none:
+	// nothing was recorded, or too little for the percentile.
+	Values []float64
+}
+
+const (
+	manySlices = 1024 // after these, and each further half, slices get longer
+	maxSeries  = 256
+)
+
+// curveStats are kept of each distribution. There is no p99: a slice of a
+// second rarely has the hundred values for one.
+var curveStats = [...]string{"count", "p50", "p95", "max"}
+
+type curveBuilder struct {
+	interval time.Duration
+	origin   time.Time
+	c        Curve
+	index    map[string]int // where a series is in c.Series, -1 if omitted
+}
+
+func newCurveBuilder(interval time.Duration) *curveBuilder {
+	return &curveBuilder{interval: interval, index: map[string]int{}}
+}
+
+// slice begins the next slice, of the reading's length.
+func (b *curveBuilder) slice(r *probe.Reading) {
+	b.pad()
+	if len(b.c.At) == 0 {
+		b.origin = r.Start
+	}
+	b.c.At = append(b.c.At, r.Start.Sub(b.origin))
+	b.c.For = append(b.c.For, r.End.Sub(r.Start))
+	if n := len(b.c.At) - manySlices; n >= 0 && n%(manySlices/2) == 0 {
+		b.interval *= 2
+	}
+}
+
+// add puts a reading into the current slice.
+func (b *curveBuilder) add(r *probe.Reading) {
+	for i := range r.Metrics {
+		m := &r.Metrics[i]
+		switch {
+		case m.Detail:
+		case m.Dist == nil:
+			b.put(m, "value", m.Value)
+		default:
+			for _, stat := range curveStats {
+				b.put(m, stat, distStat(m.Dist, stat)*statScale(m.Desc, stat))
+			}
+		}
+	}
+}
+
+func (b *curveBuilder) put(m *probe.Metric, stat string, v float64) {
+	key := seriesKey(m, stat)
+	i, ok := b.index[key]
+	if !ok {
+		i = b.newSeries(key, m, stat)
+	}
+	if i < 0 {
+		return
+	}
+	s := &b.c.Series[i]
+	for len(s.Values) < len(b.c.At)-1 {
+		s.Values = append(s.Values, math.NaN())
+	}
+	s.Values = append(s.Values, v)
+}
+
+func (b *curveBuilder) newSeries(key string, m *probe.Metric, stat string) int {
+	i := -1
+	if len(b.c.Series) < maxSeries {
+		i = len(b.c.Series)
+		unit := m.Unit
+		if stat == "count" {
+			unit = "1"
+		}
+		b.c.Series = append(b.c.Series, Series{Name: m.Name, Unit: unit, Attrs: m.Attrs, Stat: stat})
+	} else {
+		b.c.Omitted++
+	}
+	b.index[key] = i
+	return i
+}
+
+// pad gives the series that the slice did not have a number that is not there.
+func (b *curveBuilder) pad() {
+	for i := range b.c.Series {
+		s := &b.c.Series[i]
+		for len(s.Values) < len(b.c.At) {
+			s.Values = append(s.Values, math.NaN())
+		}
+	}
+}
+
+func (b *curveBuilder) curve() *Curve {
+	b.pad()
+	return &b.c
+}
+
+func seriesKey(m *probe.Metric, stat string) string {
+	var k strings.Builder
+	k.WriteString(m.Name)
+	for _, a := range m.Attrs {
+		k.WriteString("\x00" + a.Key + "\x00" + a.Value)
+	}
+	k.WriteString("\x00" + stat)
+	return k.String()
+}

@@ -1,0 +1,118 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/tidestaff/tidestaff/internal/proc"
+)
+
+func (h *hostProbe) read(name string) ([]byte, error) {
+	return os.ReadFile(filepath.Join(h.root, name))
+}
+
+// lookAtLoad reads the first number of /proc/loadavg, which the kernel brings
+// up to date every five seconds.
+func (h *hostProbe) lookAtLoad() {
+	b, err := h.read("proc/loadavg")
+	if err == nil {
+		var l proc.LoadAvg
+		if l, err = proc.ParseLoadAvg(b); err == nil {
+			h.setLoad(l.One)
+			return
+		}
+	}
+	h.lack(err, descLoad)
+}
+
+// lookAtCPU reads the summary line of /proc/stat and this process's CPU time
+// right after it, so that the two are of the same instant.
+func (h *hostProbe) lookAtCPU() {
+	b, err := h.read("proc/stat")
+	var c proc.HostCPU
+	if err == nil {
+		c, err = proc.ParseHostCPU(b)
+	}
+	if err != nil {
+		h.lack(err, descBusy, descCapacity, descSteal, descSelf)
+		return
+	}
+	var ru syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &ru); err != nil {
+		h.lack(fmt.Errorf("getrusage: %w", err), descSelf)
+	} else {
+		h.set(descSelf, ru.Utime.Nano()+ru.Stime.Nano())
+	}
+	h.set(descBusy, int64(c.Busy()))
+	h.set(descSteal, int64(c.Steal))
+	h.set(descCapacity, int64(c.Busy()+c.Idle+c.IOWait+c.Steal))
+}
+
+// lookAtPressure reads the total of /proc/pressure/cpu, which kernels without
+// CONFIG_PSI do not have and those with psi=0 refuse to read.
+func (h *hostProbe) lookAtPressure() {
+	b, err := h.read("proc/pressure/cpu")
+	if err != nil {
+		h.lack(err, descPressure)
+		return
+	}
+	p, err := proc.ParsePressure(b)
+	if err == nil && !p.Some.Total.OK {
+		err = errors.New("proc/pressure/cpu has no some line")
+	}
+	if err != nil {
+		h.lack(err, descPressure)
+		return
+	}
+	h.set(descPressure, micros(p.Some.Total.V))
+}
+
+func micros(v uint64) int64 { return int64(min(v, math.MaxInt64/1000)) * 1000 }
+
+func cpuGroup(root string) (proc.Group, error) {
+	groups, err := proc.Detect(root)
+	if err != nil {
+		return proc.Group{}, err
+	}
+	return groups.Lookup("cpu")
+}
+
+// throttleKeys of cpu.stat: version 2 counts microseconds, version 1
+// nanoseconds.
+var throttleKeys = []string{"nr_throttled", "throttled_usec", "throttled_time"}
+
+func (h *hostProbe) lookAtThrottling() {
+	err := h.groupErr
+	if err == nil {
+		err = h.readThrottling()
+	}
+	if err != nil {
+		h.lack(err, descPeriods, descThrottled)
+	}
+}
+
+func (h *hostProbe) readThrottling() error {
+	name := filepath.Join(h.group.Dir, "cpu.stat")
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	var v [3]proc.Value
+	if err := proc.ParseFlat(b, throttleKeys, v[:]); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	held := int64(min(v[2].V, math.MaxInt64))
+	if v[1].OK {
+		held = micros(v[1].V)
+	}
+	if !v[0].OK || !v[1].OK && !v[2].OK {
+		return fmt.Errorf("%s has no throttling counters", name)
+	}
+	h.set(descPeriods, int64(min(v[0].V, math.MaxInt64)))
+	h.set(descThrottled, held)
+	return nil
+}

@@ -1,0 +1,261 @@
+package report
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/tidestaff/tidestaff/probe"
+)
+
+// Options say how a run is reported. The zero value works.
+type Options struct {
+	// Name says what was run, such as "team before". Tables head their column
+	// with it, and a [Row] finds a part by it.
+	Name string
+
+	// Interval is the length of one slice of the curve over time. Zero means
+	// one second; a negative interval makes no curve and leaves the host's
+	// load to the two looks at the ends.
+	Interval time.Duration
+
+	// Root is the folder below which the host's files (proc, sys) are looked
+	// for. Empty means "/"; tests point it at fixtures.
+	Root string
+}
+
+// A Report is what happened in one process during one window, with what a
+// reader needs to judge it: where it ran, who else used the machine, on which
+// data, and how it went over time.
+//
+// The exported fields may be set until the report is written; what was
+// measured is reached through [Report.Reading] and is not changed by setting
+// them. A Report is not safe for concurrent use.
+type Report struct {
+	Name     string
+	Started  time.Time
+	Duration time.Duration
+
+	// Provenance is the program and the machine, as they were at the start.
+	Provenance Provenance
+	// Host is the noise of the machine during the window. All of it is absent
+	// in a report made by [Of], which was not there to look.
+	Host Host
+	// Conditions are the data at rest, the seed, the flags: what must be equal
+	// for two reports to be compared.
+	Conditions Conditions
+	// Deviations are the user's own words on where the run departs from what
+	// it stands for.
+	Deviations []string
+
+	// Curve is the window in slices; nil if there is none.
+	Curve *Curve
+	// Parts are the reports of other processes or phases that belong to this
+	// one. Their names are unique.
+	Parts []*Report
+
+	reading probe.Reading
+	// clamped keeps, per metric, what a distribution read back from a file
+	// cannot: how many values were outside the histogram's range.
+	clamped []uint64
+}
+
+// Reading returns what the window held: totals, events, what was absent. It
+// works the same on a report that was read from a file, so that a typed view
+// (a function of a reading) needs no second form. The reading belongs to the
+// report.
+func (r *Report) Reading() *probe.Reading { return &r.reading }
+
+// Part returns the part of that name, r itself for "", and nil if there is
+// none.
+func (r *Report) Part(name string) *Report {
+	if name == "" {
+		return r
+	}
+	for _, p := range r.Parts {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// Of reports the bare numbers of a reading, which it takes over. Such a report
+// has a provenance but neither host noise nor a curve: both are gone once a
+// window is closed, which is why [Start] exists.
+func Of(reading *probe.Reading) *Report {
+	r := &Report{Provenance: readProvenance("")}
+	r.take(reading)
+	return r
+}
+
+func (r *Report) take(reading *probe.Reading) {
+	r.reading = *reading
+	r.Started = reading.Start
+	r.Duration = reading.End.Sub(reading.Start)
+}
+
+// Join makes one report of several, such as the server's and the load
+// generator's, or before and after. It starts with the first part to start,
+// ends with the last to end, and has the provenance and the host noise of the
+// first part; it has no metrics of its own.
+func Join(name string, parts ...*Report) *Report {
+	r := &Report{Name: name, Parts: parts}
+	for i, p := range parts {
+		if i == 0 {
+			r.Started, r.Duration = p.Started, p.Duration
+			r.Provenance, r.Host = p.Provenance, p.Host
+			continue
+		}
+		end := r.Started.Add(r.Duration)
+		if e := p.Started.Add(p.Duration); e.After(end) {
+			end = e
+		}
+		if p.Started.Before(r.Started) {
+			r.Started = p.Started
+		}
+		r.Duration = end.Sub(r.Started)
+	}
+	r.reading.Start, r.reading.End = r.Started, r.Started.Add(r.Duration)
+	return r
+}
+
+// A Run is a report in the making: windows over the probes and over the host,
+// and one goroutine that tiles the curve.
+type Run struct {
+	name   string
+	prov   Provenance
+	host   *hostProbe
+	total  []*probe.Window // from the start to Close: nothing is lost between slices
+	tile   []*probe.Window // the curve's own; none without a curve
+	curve  *curveBuilder
+	stop   chan struct{}
+	done   chan struct{}
+	once   sync.Once
+	report *Report
+}
+
+// Start opens a window over set, a [probe.Set] or any other probe, and begins
+// the curve. It returns the error of set's Watch. A nil set reports the host
+// alone.
+//
+// The caller closes the run; until then a goroutine wakes once an interval.
+//
+// Note: the host's probe is not put into a Set with the others, which would
+// introduce it to them; they would keep it after the run.
+func Start(set probe.Probe, opts Options) (*Run, error) {
+	if opts.Interval == 0 {
+		opts.Interval = time.Second
+	}
+	r := &Run{
+		name: opts.Name,
+		prov: readProvenance(opts.Root),
+		host: newHostProbe(opts.Root),
+		stop: make(chan struct{}),
+		done: make(chan struct{}),
+	}
+	if err := r.open(set, opts.Interval); err != nil {
+		return nil, fmt.Errorf("report: start: %w", err)
+	}
+	if r.curve == nil {
+		close(r.done)
+		return r, nil
+	}
+	go r.tiles()
+	return r, nil
+}
+
+// open opens the windows of the totals before those of the curve, so that
+// every slice lies within the totals. The set's come first in each: theirs is
+// the time that counts.
+func (r *Run) open(set probe.Probe, interval time.Duration) (err error) {
+	probes := []probe.Probe{&r.host.Core}
+	if set != nil {
+		probes = []probe.Probe{set, &r.host.Core}
+	}
+	if r.total, err = watch(probes); err != nil || interval < 0 {
+		return err
+	}
+	if r.tile, err = watch(probes); err != nil {
+		closeAll(r.total)
+		return err
+	}
+	r.curve = newCurveBuilder(interval)
+	return nil
+}
+
+func watch(probes []probe.Probe) ([]*probe.Window, error) {
+	var ws []*probe.Window
+	for _, p := range probes {
+		w, err := p.Watch()
+		if err != nil {
+			closeAll(ws)
+			return nil, err
+		}
+		ws = append(ws, w)
+	}
+	return ws, nil
+}
+
+// closeAll closes the windows and puts their readings into one, which starts
+// and ends with the first.
+func closeAll(ws []*probe.Window) *probe.Reading {
+	var all *probe.Reading
+	for _, w := range ws {
+		r := w.Close()
+		if all == nil {
+			all = r
+			continue
+		}
+		all.Metrics = append(all.Metrics, r.Metrics...)
+		all.Absent = append(all.Absent, r.Absent...)
+	}
+	return all
+}
+
+// tiles ends a slice whenever the curve's interval has passed. The interval
+// can grow; see [Curve].
+func (r *Run) tiles() {
+	defer close(r.done)
+	timer := time.NewTimer(r.curve.interval)
+	defer timer.Stop()
+	slices := make([]probe.Reading, len(r.tile))
+	for {
+		select {
+		case <-r.stop:
+			return
+		case <-timer.C:
+			for i, w := range r.tile {
+				w.Next(&slices[i])
+			}
+			r.curve.slice(&slices[0])
+			for i := range slices {
+				r.curve.add(&slices[i])
+			}
+			timer.Reset(r.curve.interval)
+		}
+	}
+}
+
+// Close ends the window and returns the report. It waits for the curve's
+// goroutine and for what the probes still owed (at most a second). Closing
+// again returns the same report.
+func (r *Run) Close() *Report {
+	r.once.Do(r.finish)
+	return r.report
+}
+
+func (r *Run) finish() {
+	close(r.stop)
+	<-r.done
+	rep := &Report{Name: r.name, Provenance: r.prov}
+	if r.curve != nil {
+		last := closeAll(r.tile)
+		r.curve.slice(last)
+		r.curve.add(last)
+		rep.Curve = r.curve.curve()
+	}
+	rep.take(closeAll(r.total))
+	rep.Host = r.host.noise(&rep.reading)
+	r.report = rep
+}

@@ -1,0 +1,205 @@
+package report
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidestaff/tidestaff/probe"
+)
+
+// WriteTerminal writes everything that the report holds: each metric that is
+// not detail, the ten largest series of each that is, the ten longest events,
+// what was absent and why, and where and under which conditions it ran. Parts
+// follow.
+func (r *Report) WriteTerminal(w io.Writer) error {
+	return r.write(w, (*grid).terminal)
+}
+
+// WriteMarkdown writes the same for a pull request.
+func (r *Report) WriteMarkdown(w io.Writer) error {
+	return r.write(w, (*grid).markdown)
+}
+
+func (r *Report) write(w io.Writer, render func(*grid, io.Writer) error) error {
+	for i, g := range r.view() {
+		if i > 0 {
+			if _, err := io.WriteString(w, "\n"); err != nil {
+				return err
+			}
+		}
+		if err := render(g, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// most is how many rows of detail and of events a report shows.
+const most = 10
+
+func (r *Report) view() []*grid {
+	gs := []*grid{r.headGrid()}
+	add := func(g *grid) {
+		if len(g.rows) > 0 || len(g.notes) > 0 {
+			g.dropEmpty()
+			gs = append(gs, g)
+		}
+	}
+	dists := &grid{title: "Distributions", head: []string{"", "n", "p50", "p95", "p99", "max", "sum"},
+		left: []bool{true, false, false, false, false, false, false}}
+	values := &grid{title: "Values", head: []string{"", "value", "how"}, left: []bool{true, false, true}}
+	zeros := 0
+	for _, m := range r.shown() {
+		switch {
+		case m.Dist != nil:
+			dists.rows = append(dists.rows, distRow(m))
+			continue
+		case m.Kind == probe.KindCounter && m.Value == 0:
+			zeros++
+			continue
+		}
+		values.rows = append(values.rows, []string{seriesLabel(m),
+			formatValue(m.Value, m.Unit, ""), provText(m.Prov, m.Kind)})
+	}
+	if zeros > 0 {
+		values.notes = []string{formatCount(float64(zeros)) + " more counters counted nothing"}
+	}
+	add(dists)
+	add(values)
+	for _, g := range r.details() {
+		add(g)
+	}
+	add(r.eventGrid())
+	add(r.absentGrid())
+	for _, p := range r.Parts {
+		gs = append(gs, p.view()...)
+	}
+	return gs
+}
+
+// shown are the metrics of the two main tables, by name. The host's have a line
+// of their own, and a distribution without values has nothing to show.
+func (r *Report) shown() []*probe.Metric {
+	var ms []*probe.Metric
+	for i := range r.reading.Metrics {
+		m := &r.reading.Metrics[i]
+		if m.Detail || strings.HasPrefix(m.Name, hostPrefix) || m.Dist != nil && m.Dist.Count() == 0 {
+			continue
+		}
+		ms = append(ms, m)
+	}
+	slices.SortStableFunc(ms, func(a, b *probe.Metric) int { return cmp.Compare(a.Name, b.Name) })
+	return ms
+}
+
+func (r *Report) headGrid() *grid {
+	title := r.Name
+	if title == "" {
+		title = "Report"
+	}
+	g := &grid{title: title + ", " + formatValue(r.Duration.Seconds(), "s", "") + " from " +
+		r.Started.UTC().Format(time.DateTime) + " UTC"}
+	t := &Table{Columns: []Column{{Report: r}}}
+	g.notes = t.notes()
+	return g
+}
+
+// distRow leaves out the percentiles of too few values.
+func distRow(m *probe.Metric) []string {
+	row := []string{seriesLabel(m), formatCount(float64(m.Dist.Count()))}
+	for _, stat := range []string{"p50", "p95", "p99", "max", "sum"} {
+		row = append(row, formatValue(distStat(m.Dist, stat)*m.Scale(), m.Unit, ""))
+	}
+	return row
+}
+
+func seriesLabel(m *probe.Metric) string {
+	return strings.TrimSpace(m.Name + " " + attrsText(m.Attrs))
+}
+
+func attrsText(as []probe.Attr) string {
+	parts := make([]string, len(as))
+	for i, a := range as {
+		parts[i] = a.Key[strings.LastIndexByte(a.Key, '.')+1:] + "=" + a.Value
+	}
+	return strings.Join(parts, " ")
+}
+
+// details makes a table of each detail metric: its series by their sum or
+// value.
+func (r *Report) details() []*grid {
+	var gs []*grid
+	byName := map[string][]*probe.Metric{}
+	var names []string
+	for i := range r.reading.Metrics {
+		m := &r.reading.Metrics[i]
+		if !m.Detail {
+			continue
+		}
+		if byName[m.Name] == nil {
+			names = append(names, m.Name)
+		}
+		byName[m.Name] = append(byName[m.Name], m)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		gs = append(gs, detailGrid(name, byName[name]))
+	}
+	return gs
+}
+
+func detailGrid(name string, ms []*probe.Metric) *grid {
+	slices.SortStableFunc(ms, func(a, b *probe.Metric) int { return cmp.Compare(b.Value, a.Value) })
+	g := &grid{title: name, head: []string{"", "n", "p50", "p95", "max", "sum"},
+		left: []bool{true, false, false, false, false, false}}
+	for i, m := range ms {
+		if i == most {
+			g.notes = []string{formatCount(float64(len(ms)-most)) + " more"}
+			break
+		}
+		row := []string{attrsText(m.Attrs), "", "", "", "", formatValue(m.Value, m.Unit, "")}
+		if m.Dist != nil {
+			d := distRow(m)
+			row = append([]string{attrsText(m.Attrs)}, d[1], d[2], d[3], d[5], d[6])
+		}
+		g.rows = append(g.rows, row)
+	}
+	return g
+}
+
+// eventGrid has the longest events in the order in which they began.
+func (r *Report) eventGrid() *grid {
+	g := &grid{title: "Events", head: []string{"at", "for", "event", "cause", "what"},
+		left: []bool{false, false, true, true, true}}
+	es := slices.Clone(r.reading.Events)
+	slices.SortStableFunc(es, func(a, b probe.Event) int { return cmp.Compare(b.Duration, a.Duration) })
+	left := r.reading.Dropped
+	if len(es) > most {
+		left += uint64(len(es) - most)
+		es = es[:most]
+	}
+	slices.SortStableFunc(es, func(a, b probe.Event) int { return a.Start.Compare(b.Start) })
+	for _, e := range es {
+		length := formatValue(e.Duration.Seconds(), "s", "")
+		if e.Ongoing {
+			length = "≥ " + length
+		}
+		g.rows = append(g.rows, []string{formatValue(e.Start.Sub(r.Started).Seconds(), "s", ""), length,
+			e.Name, e.Cause, strings.TrimSpace(e.Text + " " + attrsText(e.Attrs))})
+	}
+	if left > 0 {
+		g.notes = []string{formatCount(float64(left)) + " more"}
+	}
+	return g
+}
+
+func (r *Report) absentGrid() *grid {
+	g := &grid{title: "Not measured", head: []string{"what", "why"}, left: []bool{true, true}}
+	for _, a := range r.reading.Absent {
+		g.rows = append(g.rows, []string{a.Name, a.Reason})
+	}
+	return g
+}
