@@ -49,6 +49,11 @@ var breaks = []struct {
 		[]string{`lag/x_test.go:4: package lag imports "github.com/stretchr/testify/assert"`},
 	},
 	{
+		"fixtures outside tests", "imports",
+		map[string]string{"lag/x.go": imports("lag", own+"internal/proc", own+"internal/proc/proctest")},
+		[]string{`lag/x.go:4: package lag imports "github.com/tidestaff/tidestaff/internal/proc/proctest"`},
+	},
+	{
 		"go-cmp outside tests", "imports",
 		map[string]string{"lag/x.go": imports("lag", "github.com/google/go-cmp/cmp")},
 		[]string{`lag/x.go:3: package lag imports "github.com/google/go-cmp/cmp"`},

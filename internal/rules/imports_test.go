@@ -44,10 +44,9 @@ var grants = []grant{
 	{"sqlitetrace", own + "probe", anywhere, "a leaf implements the contract"},
 	{"fsstat", own + "probe", anywhere, "a leaf implements the contract"},
 	{"cgroup", own + "probe", anywhere, "a leaf implements the contract"},
-	{"lag", own + "internal/...", anywhere, "the parsers of /proc that lag, cgroup and report share"},
-	{"sqlitetrace", own + "internal/...", anywhere, "what leaves share without importing one another"},
-	{"fsstat", own + "internal/...", anywhere, "what leaves share without importing one another"},
-	{"cgroup", own + "internal/...", anywhere, "the parsers of /proc and cgroup files"},
+	{"lag", own + "internal/proc", anywhere, "schedstat, pressure and steal, to name a stall's cause"},
+	{"fsstat", own + "internal/proc", anywhere, "the process's own I/O counters, to tell what it did not see"},
+	{"cgroup", own + "internal/proc", anywhere, "the files of the process and of its cgroup"},
 	{"cgroup", psu, offLinux, "RSS and CPU time where the kernel has no files for them"},
 	{"lag", psu, offLinux, "the host's load where the kernel has no files for it"},
 
@@ -59,12 +58,12 @@ var grants = []grant{
 	{"probe/probetest", "testing", anywhere, "it adapts testing.B and testing.TB"},
 	{"probe/otelexport", otel, anywhere, "the one exporter to OpenTelemetry"},
 
-	{"internal/...", own + "internal/...", anywhere, "the inner packages may be built on each other"},
 	{"cmd/...", own + "probe/...", anywhere, "the command shows and compares reports"},
 	{"cmd/...", "flag", anywhere, "a command has flags"},
 	{"cmd/...", "log", anywhere, "a command may say why it fails"},
 
 	{"...", "github.com/google/go-cmp/cmp/...", tests, "the one helper of our tests: it shows what differs"},
+	{"...", own + "internal/proc/proctest", tests, "fixtures that stand in for a kernel"},
 	{"...", own + "probe/probetest", tests, "the conformance kit is run over every probe"},
 }
 
