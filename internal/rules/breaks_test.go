@@ -95,9 +95,9 @@ var breaks = []struct {
 	},
 	{
 		"an option without its zero value", "exported docs",
-		map[string]string{"probe/x.go": "package probe\n\n// Options are settings.\ntype Options struct{ Name string; other int }\n",
-			"probe/y_test.go": "package probe_test\n\nfunc ExampleOptions() {}\n"},
-		[]string{"probe/x.go:4: exported Options.Name has no"},
+		map[string]string{"probe/x.go": "package probe\n\n// OpsOptions are settings.\ntype OpsOptions struct{ Name string; other int }\n",
+			"probe/y_test.go": "package probe_test\n\nfunc ExampleOpsOptions() {}\n"},
+		[]string{"probe/x.go:4: exported OpsOptions.Name has no"},
 	},
 	{
 		"too many exports", "export count",

@@ -41,9 +41,9 @@ func hasWords(text, words string) bool {
 
 // checkExportedDocs wants a doc comment on everything that the library exports:
 // types, functions, methods of exported types and interfaces, constants and
-// variables (a comment on their group will do), and the fields of Options,
-// whose zero value must be explained. Fields of other structs are exempt: where
-// they need words, the type's own comment or a comment on a run of them has it.
+// variables (a comment on their group will do), and the fields of options, whose
+// zero value must be explained. Fields of other structs are exempt: where they
+// need words, the type's own comment or a comment on a run of them has it.
 func checkExportedDocs(t *tree) []string {
 	var bad []string
 	for _, p := range t.packages {
@@ -107,7 +107,7 @@ func undocumentedType(d *ast.GenDecl, s *ast.TypeSpec) []item {
 	case *ast.InterfaceType:
 		members = body.Methods
 	case *ast.StructType:
-		if s.Name.Name == "Options" {
+		if strings.HasSuffix(s.Name.Name, "Options") {
 			members = body.Fields
 		}
 	}
