@@ -28,7 +28,7 @@ type fileReport struct {
 	Schema     string       `json:"schema,omitempty"`
 	Version    string       `json:"version,omitempty"`
 	Name       string       `json:"name"`
-	Started    time.Time    `json:"started"`
+	Started    string       `json:"started"`
 	DurationNS int64        `json:"duration_ns"`
 	Provenance Provenance   `json:"provenance"`
 	Host       Host         `json:"host"`
@@ -87,14 +87,14 @@ type fileBench struct {
 }
 
 type fileEvent struct {
-	ID         uint64    `json:"id"`
-	Name       string    `json:"name"`
-	Start      time.Time `json:"start"`
-	DurationNS int64     `json:"duration_ns"`
-	Ongoing    bool      `json:"ongoing,omitempty"`
-	Cause      string    `json:"cause,omitempty"`
-	Text       string    `json:"text,omitempty"`
-	Attrs      attrs     `json:"attrs,omitempty"`
+	ID         uint64 `json:"id"`
+	Name       string `json:"name"`
+	Start      string `json:"start"`
+	DurationNS int64  `json:"duration_ns"`
+	Ongoing    bool   `json:"ongoing,omitempty"`
+	Cause      string `json:"cause,omitempty"`
+	Text       string `json:"text,omitempty"`
+	Attrs      attrs  `json:"attrs,omitempty"`
 }
 
 type fileAbsent struct {
@@ -138,6 +138,9 @@ func numberOf(v float64) *number {
 	n := number(v)
 	return &n
 }
+
+// stamp is a time in the file.
+func stamp(t time.Time) string { return t.Format(time.RFC3339Nano) }
 
 // fileUnit is the unit in the file and what a value is multiplied by to get
 // there.

@@ -47,7 +47,7 @@ type looseReport struct {
 	Schema     string            `json:"schema"`
 	Version    string            `json:"version"`
 	Name       string            `json:"name"`
-	Started    time.Time         `json:"started"`
+	Started    string            `json:"started"`
 	DurationNS *int64            `json:"duration_ns"`
 	Provenance Provenance        `json:"provenance"`
 	Host       Host              `json:"host"`
@@ -171,7 +171,11 @@ func readReport(b []byte) (*Report, error) {
 	if l.Metrics == nil {
 		return nil, at("metrics", errors.New("missing"))
 	}
-	r := &Report{Name: l.Name, Started: l.Started, Duration: time.Duration(*l.DurationNS),
+	started, err := time.Parse(time.RFC3339Nano, l.Started)
+	if err != nil {
+		return nil, at("started", err)
+	}
+	r := &Report{Name: l.Name, Started: started, Duration: time.Duration(*l.DurationNS),
 		Provenance: l.Provenance, Host: l.Host, Deviations: l.Deviations}
 	r.reading = probe.Reading{Start: r.Started, End: r.Started.Add(r.Duration),
 		Dropped: l.Dropped, CarriedIn: l.CarriedIn, CarriedOut: l.CarriedOut}
@@ -180,6 +184,12 @@ func readReport(b []byte) (*Report, error) {
 		r.readMetrics(l.Metrics),
 		each("events", l.Events, r.readEvent),
 		each("absent", l.Absent, func(a *fileAbsent) error {
+			if a.Name == "" {
+				return at("name", errors.New("missing"))
+			}
+			if a.Reason == "" {
+				return at("reason", errors.New("missing"))
+			}
 			r.reading.Absent = append(r.reading.Absent, probe.Absent(*a))
 			return nil
 		}),
@@ -239,7 +249,11 @@ func (r *Report) readEvent(f *fileEvent) error {
 	if f.Name == "" {
 		return at("name", errors.New("missing"))
 	}
-	r.reading.Events = append(r.reading.Events, probe.Event{ID: f.ID, Name: f.Name, Start: f.Start,
+	start, err := time.Parse(time.RFC3339Nano, f.Start)
+	if err != nil {
+		return at("start", err)
+	}
+	r.reading.Events = append(r.reading.Events, probe.Event{ID: f.ID, Name: f.Name, Start: start,
 		Duration: time.Duration(f.DurationNS), Ongoing: f.Ongoing, Cause: f.Cause, Text: f.Text, Attrs: f.Attrs.list()})
 	return nil
 }

@@ -52,6 +52,10 @@ func (f *fileMetric) desc() (*probe.Desc, error) {
 	if !ok {
 		return nil, at("kind", fmt.Errorf("%q is not a kind of metric", f.Kind))
 	}
+	if f.Unit == "" || f.Unit == "s" {
+		// Guessing which of the two was meant would be wrong by 10^9.
+		return nil, at("unit", fmt.Errorf("%q, where times are in ns", f.Unit))
+	}
 	unit, _ := memoryUnit(f.Unit)
 	d := &probe.Desc{Name: f.Name, Unit: unit, Kind: kind, Detail: f.Detail}
 	for _, b := range f.Bench {

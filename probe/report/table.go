@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/tidestaff/tidestaff/probe"
@@ -140,10 +141,8 @@ func appendNew(list []string, s string) []string {
 	if s == "" {
 		return list
 	}
-	for _, have := range list {
-		if have == s {
-			return list
-		}
+	if slices.Contains(list, s) {
+		return list
 	}
 	return append(list, s)
 }

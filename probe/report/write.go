@@ -93,7 +93,7 @@ func marshal(v any) ([]byte, error) {
 func (r *Report) file() (*fileReport, error) {
 	f := &fileReport{
 		Name:       r.Name,
-		Started:    r.Started,
+		Started:    stamp(r.Started),
 		DurationNS: int64(r.Duration),
 		Provenance: r.Provenance,
 		Host:       r.Host,
@@ -115,7 +115,7 @@ func (r *Report) file() (*fileReport, error) {
 		f.Metrics = append(f.Metrics, m)
 	}
 	for _, e := range r.reading.Events {
-		f.Events = append(f.Events, fileEvent{ID: e.ID, Name: e.Name, Start: e.Start,
+		f.Events = append(f.Events, fileEvent{ID: e.ID, Name: e.Name, Start: stamp(e.Start),
 			DurationNS: int64(e.Duration), Ongoing: e.Ongoing, Cause: e.Cause, Text: e.Text, Attrs: attrsOf(e.Attrs)})
 	}
 	for _, a := range r.reading.Absent {
