@@ -40,9 +40,9 @@ func (k Kind) String() string {
 type Desc struct {
 	// Name is lower case and dotted, as OpenTelemetry's conventions ask.
 	Name string
-	// Unit is a UCUM unit: "s", "By", "{query}", "1". A counter or a
-	// distribution in "s" is added or recorded in nanoseconds, in any other
-	// unit as it is; see Scale.
+	// Unit is a UCUM unit: "s", "By", "{query}", "1". What is counted, peaks
+	// or is recorded in "s" is given in nanoseconds, in any other unit as it
+	// is (see Value); a gauge is set in its unit.
 	Unit string
 	// Help is one sentence that says what is counted.
 	Help string
@@ -76,13 +76,13 @@ type Bench struct {
 	Exact bool
 }
 
-// Scale turns a raw value, as it is added or recorded, into Unit: 1e-9 for
-// metrics in seconds, which are recorded in nanoseconds, else 1.
-func (d *Desc) Scale() float64 {
-	if d.Unit == "s" && (d.Kind == KindCounter || d.Kind == KindUpDownCounter || d.Kind == KindDistribution) {
-		return 1e-9
+// Value turns a raw number, as it is added or recorded, into Unit: for seconds
+// that is from nanoseconds.
+func (d *Desc) Value(raw int64) float64 {
+	if d.Unit == "s" && d.Kind != KindGauge {
+		return float64(raw) / 1e9
 	}
-	return 1
+	return float64(raw)
 }
 
 // check says what is wrong with the description, or nil.

@@ -67,7 +67,7 @@ func (c *Core) Begin(l *Label) Span {
 		c.flight.CompareAndSwap(nil, new(flight))
 		f = c.flight.Load()
 	}
-	s := Span{label: l, start: max(Now(), 1)}
+	s := Span{label: l, start: Now()}
 	s.slot = f.claim(l, s.start)
 	return s
 }

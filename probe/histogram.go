@@ -36,9 +36,10 @@ func geometryOf(digits int) geometry {
 }
 
 // index is the flat index of the bucket of v, 0 <= v <= maxValue.
-func (g geometry) index(v int64) int {
-	b := 63 - int(g.h) - bits.LeadingZeros64(uint64(v)|uint64(2<<g.h-1))
-	return b<<g.h + int(v>>b)
+func (g geometry) index(v int64) uint {
+	h := uint(g.h) & 63 // the masks tell the compiler that no shift is by 64 or more
+	b := uint(bits.Len64(uint64(v)|(2<<h-1))) - h - 1
+	return b<<h + uint(v)>>(b&63)
 }
 
 // bounds are the lowest and the highest value of the bucket at index i.

@@ -19,8 +19,9 @@ import (
 type Label struct {
 	Method, Role string
 
-	bound [4]atomic.Pointer[binding] // per Series, what it resolved
-	prof  context.Context            // carries this label's pprof labels and nothing else
+	bound  [4]atomic.Pointer[binding] // per Series, what it resolved
+	misses atomic.Uint64              // of bound
+	prof   context.Context            // carries this label's pprof labels and nothing else
 }
 
 // A binding is the value that one Series resolved for a label.
@@ -101,21 +102,34 @@ func WithMethod(ctx context.Context, method string) context.Context {
 // the context. pprof labels that ctx carries stay, beside these; a goroutine
 // that then outlives fn is attributed by its call chain again.
 func Do(ctx context.Context, role string, fn func(context.Context)) {
-	ctx = WithRole(ctx, role)
-	l := contextLabel(ctx)
-	labelled := pprof.WithLabels(ctx, l.profLabels())
-	onGoroutine := l.prof
-	if foreignLabels(ctx) {
-		onGoroutine = labelled
+	inRole, foreign := WithRole(ctx, role), foreignLabels(ctx)
+	l := contextLabel(inRole)
+	var labelled context.Context = profContext{inRole, l.prof}
+	if foreign {
+		labelled = pprof.WithLabels(inRole, l.profLabels())
 	}
-	pprof.SetGoroutineLabels(onGoroutine)
-	forget := remember(goroutineLabels(), l, onGoroutine == l.prof)
+	pprof.SetGoroutineLabels(labelled)
+	forget := remember(goroutineLabels(), l, !foreign)
 	// As pprof.Do does, go back to the labels of the context that was given.
 	defer func() {
 		forget()
 		pprof.SetGoroutineLabels(ctx)
 	}()
 	fn(labelled)
+}
+
+// A profContext is a context whose pprof labels are those of prof: the very
+// set that a label keeps, so that its identity tells the label.
+type profContext struct {
+	context.Context
+	prof context.Context
+}
+
+func (c profContext) Value(key any) any {
+	if v := c.prof.Value(key); v != nil {
+		return v
+	}
+	return c.Context.Value(key)
 }
 
 // foreignLabels reports whether ctx carries pprof labels that are not ours.
@@ -182,17 +196,17 @@ func (s *Series[V]) Of(l *Label) *V {
 	return s.resolve(l)
 }
 
-// resolve looks the label up and binds the value to it while it has room.
+// resolve looks the label up and binds the value to it. A label has room for
+// four; when more series use it, they take each other's place now and then.
 func (s *Series[V]) resolve(l *Label) *V {
 	v := s.table.Get(l)
-	b := &binding{unsafe.Pointer(s), unsafe.Pointer(v)}
-	for i := range l.bound {
-		if l.bound[i].CompareAndSwap(nil, b) {
-			break
+	n := l.misses.Add(1) - 1
+	if n < uint64(len(l.bound)) || n%64 == 0 {
+		at := n
+		if n >= uint64(len(l.bound)) {
+			at = n / 64 % uint64(len(l.bound))
 		}
-		if l.bound[i].Load().series == b.series {
-			break
-		}
+		l.bound[at].Store(&binding{unsafe.Pointer(s), unsafe.Pointer(v)})
 	}
 	return v
 }

@@ -26,12 +26,13 @@ type Probe interface {
 var ErrUnsupported = errors.New("not supported here")
 
 // epoch is the origin of Now. time.Since reads only the monotonic clock for it,
-// which is half the cost of time.Now.
-var epoch = time.Now()
+// which is half the cost of time.Now. It lies 50 years back so that Now is
+// positive under the fake clock of testing/synctest too, which begins in 2000.
+var epoch = time.Now().Add(-50 * 365 * 24 * time.Hour)
 
 // Now is the monotonic clock of the probes in nanoseconds, from an origin of
-// the process's own. It never goes back, and it stands still while the machine
-// is suspended (CLOCK_MONOTONIC on Linux).
+// the process's own. It is positive, never goes back, and stands still while
+// the machine is suspended (CLOCK_MONOTONIC on Linux).
 func Now() int64 { return int64(time.Since(epoch)) }
 
 // timeAt turns a value of Now into a time.Time.

@@ -72,7 +72,7 @@ func (r *Recorder) RecordShard(owner int, v int64) {
 	i := r.index(v)
 	c := s.chunks[i/chunkLen].Load()
 	if c == nil {
-		c = s.addChunk(i / chunkLen)
+		c = s.addChunk(int(i / chunkLen))
 	}
 	// The count comes first and the maximum last: a window that finds the
 	// count without the maximum knows that it is on its way (see settleMax).

@@ -47,12 +47,12 @@ func (s *Set) add(p Probe) {
 	}
 }
 
-// Describe implements [Probe]: the members' descriptions, each once.
+// Describe implements [Probe]: the members' descriptions, one for each name.
 func (s *Set) Describe() []*Desc {
 	var all []*Desc
 	for _, m := range s.members {
 		for _, d := range m.Describe() {
-			if !slices.Contains(all, d) {
+			if !slices.ContainsFunc(all, func(k *Desc) bool { return k.Name == d.Name }) {
 				all = append(all, d)
 			}
 		}

@@ -1,0 +1,205 @@
+package probe
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLabelsInContext(t *testing.T) {
+	ctx := WithRole(WithMethod(context.Background(), "(*Store).Get"), "request")
+	l := LabelOf(ctx)
+	if l.Method != "(*Store).Get" || l.Role != "request" {
+		t.Errorf("label = %s on %s", l.Method, l.Role)
+	}
+	if other := LabelOf(WithMethod(WithRole(context.Background(), "request"), "(*Store).Get")); other != l {
+		t.Error("equal labels are not the same")
+	}
+	if got := LabelOf(WithRole(ctx, "background:x")); got.Role != "background:x" || got.Method != l.Method {
+		t.Errorf("label = %s on %s, want the method kept", got.Method, got.Role)
+	}
+	if got := testing.AllocsPerRun(100, func() { LabelOf(ctx) }); got != 0 {
+		t.Errorf("LabelOf allocates %v times", got)
+	}
+}
+
+// TestGoroutineLabel holds that the goroutine's own labels can be told on this
+// Go release: without them file reads, which have no context, lose their role.
+func TestGoroutineLabel(t *testing.T) {
+	ctx := WithMethod(context.Background(), "Load")
+	Do(ctx, "background:x", func(ctx context.Context) {
+		if got := LabelOf(nil); got.Role != "background:x" || got.Method != "Load" {
+			t.Errorf("label = %s on %s, want the goroutine's", got.Method, got.Role)
+		}
+		if got := LabelOf(WithRole(context.Background(), "mine")); got.Role != "mine" || got.Method != "Load" {
+			t.Errorf("label = %s on %s, want the context's role and the goroutine's method", got.Method, got.Role)
+		}
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if got := LabelOf(nil); got.Role != "background:x" {
+				t.Errorf("role of a child goroutine = %s", got.Role)
+			}
+		})
+		wg.Wait()
+		Do(ctx, "inner", func(context.Context) {
+			if got := LabelOf(nil).Role; got != "inner" {
+				t.Errorf("nested role = %s", got)
+			}
+		})
+		if got := LabelOf(nil).Role; got != "background:x" {
+			t.Errorf("role after the nested one = %s", got)
+		}
+	})
+	if got := goroutineLabel(); got != nil {
+		t.Errorf("the label %s stays after Do", got.Role)
+	}
+}
+
+// TestForeignLabels: pprof labels of the service stay beside ours.
+func TestForeignLabels(t *testing.T) {
+	before := 0
+	byLabels.Range(func(any, any) bool { before++; return true })
+	pprof.Do(context.Background(), pprof.Labels("tenant", "acme"), func(ctx context.Context) {
+		for range 100 {
+			Do(ctx, "tenant-request", func(ctx context.Context) {
+				if got := LabelOf(nil).Role; got != "tenant-request" {
+					t.Errorf("role = %s", got)
+				}
+				got := map[string]string{}
+				pprof.ForLabels(ctx, func(k, v string) bool { got[k] = v; return true })
+				if diff := cmp.Diff(map[string]string{"tenant": "acme", "role": "tenant-request"}, got); diff != "" {
+					t.Errorf("pprof labels (-want +got):\n%s", diff)
+				}
+			})
+		}
+	})
+	after := 0
+	byLabels.Range(func(any, any) bool { after++; return true })
+	if after > before {
+		t.Errorf("%d sets of labels are kept, %d before", after, before)
+	}
+}
+
+func TestDoPanics(t *testing.T) {
+	func() {
+		defer func() { _ = recover() }()
+		Do(context.Background(), "dies", func(context.Context) { panic("x") })
+	}()
+	if got := goroutineLabel(); got != nil {
+		t.Errorf("the label %s stays after a panic", got.Role)
+	}
+}
+
+// TestProfileShowsTheWords: the goroutine profile carries the label.
+func TestProfileShowsTheWords(t *testing.T) {
+	Do(context.Background(), "background:profiled", func(context.Context) {
+		var b bytes.Buffer
+		if err := pprof.Lookup("goroutine").WriteTo(&b, 1); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), `"role":"background:profiled"`) {
+			t.Errorf("no role in the goroutine profile:\n%s", b.String())
+		}
+	})
+}
+
+func TestLabelsAreBounded(t *testing.T) {
+	small := NewTable(4, labelKey{otherName, otherName}, func(k labelKey) *Label { return &Label{Method: k.method, Role: k.role} })
+	defer func(old *Table[labelKey, Label]) { labels = old }(labels)
+	labels = small
+	for i := range 100 {
+		intern(fmt.Sprint(i), "r")
+	}
+	if l := intern("100", "r"); l.Method != otherName || l.Role != otherName || small.Len() != 4 {
+		t.Errorf("label beyond the limit = %s on %s, %d kept", l.Method, l.Role, small.Len())
+	}
+}
+
+func TestSeriesBinding(t *testing.T) {
+	l := &Label{Method: "m", Role: "r"} // not interned: a label of the test's own
+	var all []*Series[int]
+	for range 6 { // more than a label has room for
+		all = append(all, NewSeries(0, func(*Label) *int { return new(int) }))
+	}
+	for round := range 200 {
+		for i, s := range all {
+			*s.Of(l)++
+			if got := *s.Of(l); got != round*2+1 {
+				t.Fatalf("series %d has %d, want %d", i, got, round*2+1)
+			}
+			*s.Of(l)++
+		}
+	}
+	few := all[:3]
+	fresh := &Label{Method: "m2", Role: "r"}
+	for _, s := range few {
+		s.Of(fresh)
+	}
+	if got := testing.AllocsPerRun(100, func() {
+		for _, s := range few {
+			s.Of(fresh)
+		}
+	}); got != 0 {
+		t.Errorf("Of allocates %v times", got)
+	}
+}
+
+func TestParseFunction(t *testing.T) {
+	for _, c := range []struct{ full, pkg, str string }{
+		{"example.com/app/store.(*Store).Get", "example.com/app/store", "(*Store).Get"},
+		{"example.com/app/store.(*Store).Get.func1", "example.com/app/store", "(*Store).Get"},
+		{"example.com/app/store.(*Store).Get-fm", "example.com/app/store", "(*Store).Get"},
+		{"example.com/app/store.(*Store[...]).Get.func1.2", "example.com/app/store", "(*Store).Get"},
+		{"example.com/app.v2/store.Store.Get.gowrap1", "example.com/app.v2/store", "Store.Get"},
+		{"main.run.func1", "main", "run"},
+		{"main.main.deferwrap2", "main", "main"},
+		{"main.Map[...]", "main", "Map"},
+		{"net/http.(*conn).serve", "net/http", "(*conn).serve"},
+		{"main.glob..func1", "main", "glob"},
+		{"weird", "", "weird"},
+	} {
+		f := parseFunction(c.full)
+		if f.pkg != c.pkg || f.String() != c.str {
+			t.Errorf("parseFunction(%q) = %q %q, want %q %q", c.full, f.pkg, f.String(), c.pkg, c.str)
+		}
+	}
+}
+
+func TestMethodAndRole(t *testing.T) {
+	chain := func(names ...string) []function {
+		var all []function
+		for _, n := range names {
+			all = append(all, parseFunction(n))
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name         string
+		chain        []function
+		method, role string
+	}{
+		{"helper of a store", chain(
+			"database/sql.(*DB).QueryContext", "app/store.queryAll", "app/store.(*Store).queryOne", "app/store.(*Store).Get",
+			"app/api.(*API).get", "net/http.HandlerFunc.ServeHTTP", "net/http.(*conn).serve"), "(*Store).Get", "request"},
+		{"one package for all", chain(
+			"database/sql.(*DB).QueryContext", "main.(*Store).Get", "main.(*server).ServeHTTP", "net/http.(*conn).serve"), "(*Store).Get", "request"},
+		{"through sqlx and gorm", chain(
+			"database/sql.(*DB).Query", "github.com/jmoiron/sqlx.(*DB).Select", "gorm.io/gorm/callbacks.Query", "app.(*Users).List", "app.loop", "app.Start.func1"),
+			"(*Users).List", "background:Start"},
+		{"functions only", chain("database/sql.(*DB).Exec", "main.migrate", "main.main", "runtime.main"), "migrate", "main"},
+		{"a timer", chain("os.ReadFile", "main.(*cache).refresh", "time.goFunc"), "(*cache).refresh", "timer"},
+		{"a test", chain("database/sql.(*DB).Exec", "app.TestX", "testing.tRunner"), "TestX", "test"},
+		{"nobody", chain("database/sql.(*DB).connectionOpener"), "(unknown)", "background:(*DB).connectionOpener"},
+		{"empty", nil, "(unknown)", "(unknown)"},
+	} {
+		if m, r := methodOf(c.chain), roleOf(c.chain); m != c.method || r != c.role {
+			t.Errorf("%s: %q on %q, want %q on %q", c.name, m, r, c.method, c.role)
+		}
+	}
+}
