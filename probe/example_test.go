@@ -96,7 +96,7 @@ func ExampleRecorder() {
 	fmt.Println(d.Count(), time.Duration(d.Quantile(0.5)), time.Duration(d.Max()))
 	fmt.Println(d.HDR().ValueAtQuantile(50) == d.Quantile(0.5))
 	// Output:
-	// 1000 503.807µs 1ms
+	// 1000 501.759µs 1ms
 	// true
 }
 

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -35,12 +36,7 @@ func (m *Metric) Attr(key string) string {
 
 // has reports whether the metric carries the attribute.
 func (m *Metric) has(a Attr) bool {
-	for _, b := range m.Attrs {
-		if a == b {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(m.Attrs, a)
 }
 
 // How says how far a value can be trusted.
