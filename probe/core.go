@@ -25,7 +25,7 @@ const AttrProbeName = "tidestaff.probe.name"
 // (methods, paths), bound them with a [Table] or a [Series].
 type Core struct {
 	// Name tells this probe from others of its kind: the attribute
-	// AttrProbeName of all its metrics. Empty leaves the attribute out.
+	// tidestaff.probe.name of all its metrics. Empty leaves the attribute out.
 	Name string
 	// Activity says what Begin and End bracket, such as "statement".
 	Activity string
@@ -197,7 +197,7 @@ func (c *Core) Peak(d *Desc, attrs ...Attr) *Peak {
 // Recorder makes the distribution of d under attrs, or returns the one that
 // exists. It panics if d is not a valid description of a distribution.
 func (c *Core) Recorder(d *Desc, attrs ...Attr) *Recorder {
-	return c.make(d, KindDistribution, attrs, func(s *series, _ int) { s.rec = NewRecorder(d.Digits) }).rec
+	return c.make(d, KindDistribution, attrs, func(s *series, _ int) { s.rec = &Recorder{geometry: geometryOf(d.Digits)} }).rec
 }
 
 // make finds or makes a series. A wrong description is a programmer's mistake.

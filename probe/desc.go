@@ -78,11 +78,11 @@ type Bench struct {
 
 // Value turns a raw number, as it is added or recorded, into Unit: for seconds
 // that is from nanoseconds.
-func (d *Desc) Value(raw int64) float64 {
+func (d *Desc) Value(raw float64) float64 {
 	if d.Unit == "s" && d.Kind != KindGauge {
-		return float64(raw) / 1e9
+		return raw / 1e9
 	}
-	return float64(raw)
+	return raw
 }
 
 // check says what is wrong with the description, or nil.

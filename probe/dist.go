@@ -34,7 +34,7 @@ type counts struct {
 // range 1 to 3.6e12.
 func DistOf(h *hdrhistogram.Histogram, sum, maximum int64) (*Dist, error) {
 	d := &Dist{geometry: geometryOf(int(h.SignificantFigures())), sum: sum, max: maximum}
-	if int64(d.digits) != h.SignificantFigures() || h.LowestTrackableValue() != 1 || h.HighestTrackableValue() != maxValue {
+	if int64(d.digits()) != h.SignificantFigures() || h.LowestTrackableValue() != 1 || h.HighestTrackableValue() != maxValue {
 		return nil, fmt.Errorf("probe: histogram of %d digits from %d to %d is not one of ours",
 			h.SignificantFigures(), h.LowestTrackableValue(), h.HighestTrackableValue())
 	}
@@ -139,14 +139,14 @@ func (d *Dist) Each(f func(low, high int64, n uint64)) {
 
 // Merge adds the values of o. It is an error if the two differ in digits.
 func (d *Dist) Merge(o *Dist) error {
-	if o.digits == 0 {
+	if o.n == 0 && o.clamped == 0 {
 		return nil
 	}
-	if d.digits == 0 {
+	if d.n == 0 {
 		d.geometry = o.geometry
 	}
-	if d.digits != o.digits {
-		return fmt.Errorf("probe: merge of distributions of %d and %d digits", d.digits, o.digits)
+	if d.geometry != o.geometry {
+		return fmt.Errorf("probe: merge of distributions of %d and %d digits", d.digits(), o.digits())
 	}
 	d.counts = merged(&d.counts, &o.counts)
 	d.n += o.n
@@ -181,18 +181,14 @@ func merged(a, b *counts) counts {
 // percentiles, its encodings and everything that reads them. The histogram's
 // Max and Mean are those of its buckets; Dist's are exact.
 func (d *Dist) HDR() *hdrhistogram.Histogram {
-	g := d.geometry
-	if g.digits == 0 {
-		g = twoDigits
-	}
-	dense := make([]int64, int(g.chunks)*chunkLen)
+	dense := make([]int64, d.chunks()*chunkLen)
 	for i, n := range d.cnt {
 		dense[d.idx[i]] = int64(n)
 	}
 	return hdrhistogram.Import(&hdrhistogram.Snapshot{
 		LowestTrackableValue:  1,
 		HighestTrackableValue: maxValue,
-		SignificantFigures:    int64(g.digits),
+		SignificantFigures:    int64(d.digits()),
 		Counts:                dense,
 	})
 }
@@ -200,6 +196,6 @@ func (d *Dist) HDR() *hdrhistogram.Histogram {
 // Equal reports whether two distributions hold the same counts, sum and
 // maximum.
 func (d *Dist) Equal(o *Dist) bool {
-	return d.digits == o.digits && d.sum == o.sum && d.max == o.max && d.clamped == o.clamped &&
+	return d.geometry == o.geometry && d.sum == o.sum && d.max == o.max && d.clamped == o.clamped &&
 		slices.Equal(d.idx, o.idx) && slices.Equal(d.cnt, o.cnt)
 }

@@ -87,7 +87,7 @@ func ExampleGauge() {
 
 // A Recorder is a concurrent HDR histogram; a Dist is what was recorded.
 func ExampleRecorder() {
-	rec := probe.NewRecorder(2)
+	rec := new(probe.Recorder)
 	for i := range int64(1000) {
 		rec.Record((i + 1) * int64(time.Microsecond))
 	}
@@ -102,7 +102,7 @@ func ExampleRecorder() {
 
 // Operations are the service's own units of work.
 func ExampleOps() {
-	ops := probe.NewOps(probe.OpsOptions{})
+	ops := &probe.Ops{}
 	window, _ := ops.Watch()
 
 	ctx := probe.WithRole(context.Background(), "request")
@@ -112,9 +112,9 @@ func ExampleOps() {
 
 	r := window.Close()
 	for m := range r.Find("tidestaff.operation.queries") {
-		fmt.Println(m.Attr(probe.AttrOperation), "on", m.Attr(probe.AttrRole), m.Dist.Max(), "queries")
+		fmt.Println(m.Attr("tidestaff.operation.name"), "on", m.Attr(probe.AttrRole), m.Dist.Max(), "queries")
 	}
-	for m := range r.Find("tidestaff.operation.failures", probe.Attr{Key: probe.AttrErrorType, Value: "other"}) {
+	for m := range r.Find("tidestaff.operation.failures", probe.Attr{Key: "error.type", Value: "other"}) {
 		fmt.Println(m.Value, "failed")
 	}
 	// Output:
@@ -189,4 +189,42 @@ func ExampleOverlap() {
 		fmt.Println(o.Activity, o.Name, "on", o.Role, "running:", o.Running)
 	}
 	// Output: statement (*Store).List on request running: true
+}
+
+// A description is the single source of a metric's name, kind, unit and of the
+// units under which a benchmark reports it.
+func ExampleDesc() {
+	lookups := &probe.Desc{
+		Name: "app.lookup.duration", Unit: "s", Kind: probe.KindDistribution,
+		Help:  "Time to answer a look-up.",
+		Bench: []probe.Bench{{Unit: "p99-lookup-ns", Stat: "p99", Better: "lower"}},
+	}
+	var core probe.Core
+	rec := core.Recorder(lookups)
+	window, _ := core.Watch()
+	rec.Record(2_500_000) // nanoseconds, since the unit is seconds
+	for _, m := range window.Close().Metrics {
+		fmt.Println(m.Kind, m.Value, m.Unit, m.Bench[0].Unit, m.Dist.Quantile(0.99) <= m.Dist.Max())
+	}
+	// Output: distribution 0.0025 s p99-lookup-ns true
+}
+
+// The kinds say what a window does with a number.
+func ExampleKind() {
+	for k := probe.KindCounter; k <= probe.KindDistribution; k++ {
+		fmt.Println(k)
+	}
+	// Output:
+	// counter
+	// updowncounter
+	// gauge
+	// peak
+	// distribution
+}
+
+// A unit of a benchmark, as benchstat reads it.
+func ExampleBench() {
+	b := probe.Bench{Unit: "queries/op", Stat: "mean", Better: "lower", Exact: true}
+	fmt.Println(b.Unit, b.Better)
+	// Output: queries/op lower
 }

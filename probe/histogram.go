@@ -15,16 +15,13 @@ const maxValue = 3_600_000_000_000
 // an eighth of one at 3, 1 KB in both.
 const chunkLen = 128
 
-// geometry is the bucket layout for one number of digits.
-type geometry struct {
-	digits uint8
-	h      uint8  // log2 of the steps of an octave
-	chunks uint16 // arrays of chunkLen counts that cover 0 to maxValue
-}
+// A geometry is the bucket layout for 2 significant digits (the zero value) or
+// for 3: the log2 of the steps of an octave beyond 7.
+type geometry uint8
 
-var (
-	twoDigits   = geometry{digits: 2, h: 7, chunks: 36}
-	threeDigits = geometry{digits: 3, h: 10, chunks: 264}
+const (
+	twoDigits   geometry = 0
+	threeDigits geometry = 3
 )
 
 // geometryOf maps a Desc's Digits to its layout.
@@ -35,16 +32,36 @@ func geometryOf(digits int) geometry {
 	return twoDigits
 }
 
+func (g geometry) digits() int {
+	if g == threeDigits {
+		return 3
+	}
+	return 2
+}
+
+// steps is the log2 of the steps of an octave. The mask tells the compiler that
+// no shift by it is by 64 or more.
+func (g geometry) steps() uint64 { return uint64(7+g) & 63 }
+
+// chunks is how many arrays of chunkLen counts cover 0 to maxValue.
+func (g geometry) chunks() int {
+	if g == threeDigits {
+		return 264
+	}
+	return 36
+}
+
 // index is the flat index of the bucket of v, 0 <= v <= maxValue.
 func (g geometry) index(v int64) uint {
-	h := uint(g.h) & 63 // the masks tell the compiler that no shift is by 64 or more
-	b := uint(bits.Len64(uint64(v)|(2<<h-1))) - h - 1
-	return b<<h + uint(v)>>(b&63)
+	h := g.steps()
+	b := uint64(bits.Len64(uint64(v)|(2<<h-1))) - h - 1
+	return uint(b<<h + uint64(v)>>(b&63))
 }
 
 // bounds are the lowest and the highest value of the bucket at index i.
 func (g geometry) bounds(i int) (low, high int64) {
-	b := max(0, i>>g.h-1)
-	low = int64(i-b<<g.h) << b
+	h := g.steps()
+	b := max(0, i>>h-1)
+	low = int64(i-b<<h) << b
 	return low, low + 1<<b - 1
 }

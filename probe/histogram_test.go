@@ -41,7 +41,7 @@ func TestIndexIsHDR(t *testing.T) {
 				t.Errorf("digits %d: bounds(%d) = %d, %d do not hold %d", digits, got, low, high, v)
 			}
 		}
-		if got, want := int(g.chunks)*chunkLen, len(hdrhistogram.New(1, maxValue, digits).Export().Counts); got != want {
+		if got, want := g.chunks()*chunkLen, len(hdrhistogram.New(1, maxValue, digits).Export().Counts); got != want {
 			t.Errorf("digits %d: %d counts, want %d", digits, got, want)
 		}
 	}
@@ -52,7 +52,7 @@ func TestBoundsTile(t *testing.T) {
 	for _, digits := range []int{2, 3} {
 		g := geometryOf(digits)
 		next := int64(0)
-		for i := range int(g.chunks) * chunkLen {
+		for i := range g.chunks() * chunkLen {
 			low, high := g.bounds(i)
 			if low != next || high < low {
 				t.Fatalf("digits %d: bucket %d is %d..%d, want it to begin at %d", digits, i, low, high, next)
@@ -64,7 +64,7 @@ func TestBoundsTile(t *testing.T) {
 
 func TestSnapshotIsHDR(t *testing.T) {
 	for _, digits := range []int{2, 3} {
-		rec, want := NewRecorder(digits), hdrhistogram.New(1, maxValue, digits)
+		rec, want := &Recorder{geometry: geometryOf(digits)}, hdrhistogram.New(1, maxValue, digits)
 		rnd := rand.New(rand.NewPCG(3, 4))
 		var sum, top int64
 		for range 20_000 {
@@ -109,7 +109,7 @@ func TestDistOfRefuses(t *testing.T) {
 }
 
 func TestDistMerge(t *testing.T) {
-	a, b, all := NewRecorder(2), NewRecorder(2), NewRecorder(2)
+	a, b, all := new(Recorder), new(Recorder), new(Recorder)
 	for v := range int64(1000) {
 		to := a
 		if v%3 == 0 {
@@ -132,7 +132,9 @@ func TestDistMerge(t *testing.T) {
 		t.Errorf("merge has %d values, max %d, want 1000, %d and equal buckets", got.Count(), got.Max(), want.Max())
 	}
 	var three Dist
-	NewRecorder(3).Snapshot(&three)
+	fine := &Recorder{geometry: threeDigits}
+	fine.Record(1)
+	fine.Snapshot(&three)
 	if err := got.Merge(&three); err == nil {
 		t.Error("merge of 2 and 3 digits: no error")
 	}

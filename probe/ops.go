@@ -3,24 +3,16 @@ package probe
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// OpsOptions are the options of [NewOps]. The zero value works.
-type OpsOptions struct {
-	// Name tells several of one process apart; see [Core.Name].
-	Name string
-	// MaxSeries bounds the operations × roles that are kept apart; 0 means
-	// 500. The rest share the operation "(other)".
-	MaxSeries int
-}
+// attrOperation is the attribute that names a user's operation.
+const attrOperation = "tidestaff.operation.name"
 
-// AttrOperation is the attribute that names a user's operation.
-const AttrOperation = "tidestaff.operation.name"
-
-// AttrErrorType is OpenTelemetry's attribute for the class of a failure.
-const AttrErrorType = "error.type"
+// attrErrorType is OpenTelemetry's attribute for the class of a failure.
+const attrErrorType = "error.type"
 
 // The descriptions of Ops. What the leaves add to an operation is a
 // distribution over operations, so that "queries per request" is one.
@@ -58,8 +50,18 @@ var (
 // the operation in the context what they see: queries, SQL time, rows, file
 // reads and bytes; each is a distribution over operations from the first one on
 // that any leaf added to.
+//
+// The zero Ops is ready for use. Its exported fields are set before the first
+// use.
 type Ops struct {
-	core  Core
+	// Name tells several of one process apart; see [Core.Name].
+	Name string
+	// MaxSeries bounds the operations × roles that are kept apart; 0 means
+	// 500. The rest share the operation "(other)".
+	MaxSeries int
+
+	once  sync.Once
+	inner Core
 	table *Table[labelKey, opSeries]
 	// fed says which kinds of leaf have ever added to an operation: what no
 	// leaf measures is absent, not zero.
@@ -78,40 +80,41 @@ type opSeries struct {
 
 var failureClasses = [...]string{"canceled", "deadline", "other"}
 
-// NewOps makes a probe of operations.
-func NewOps(o OpsOptions) *Ops {
-	p := new(Ops)
-	p.core.Name, p.core.Activity = o.Name, "operation"
-	p.core.Descs = []*Desc{opDuration, opFailures, opActive, opQueries, opSQLTime, opRows, opFileReads, opFileIO}
-	p.table = NewTable(o.MaxSeries, labelKey{otherName, otherName}, p.series)
-	return p
+// core is the Core, made ready at the first use.
+func (p *Ops) core() *Core {
+	p.once.Do(func() {
+		p.inner.Name, p.inner.Activity = p.Name, "operation"
+		p.inner.Descs = []*Desc{opDuration, opFailures, opActive, opQueries, opSQLTime, opRows, opFileReads, opFileIO}
+		p.table = NewTable(p.MaxSeries, labelKey{otherName, otherName}, p.series)
+	})
+	return &p.inner
 }
 
 func (p *Ops) series(k labelKey) *opSeries {
 	s := &opSeries{label: intern(k.method, k.role)}
 	attrs := s.attrs()
-	s.duration = p.core.Recorder(opDuration, attrs...)
-	s.active = p.core.Counter(opActive, attrs...)
+	s.duration = p.inner.Recorder(opDuration, attrs...)
+	s.active = p.inner.Counter(opActive, attrs...)
 	for i, class := range failureClasses {
-		s.failures[i] = p.core.Counter(opFailures, append(attrs, Attr{AttrErrorType, class})...)
+		s.failures[i] = p.inner.Counter(opFailures, append(attrs, Attr{attrErrorType, class})...)
 	}
 	return s
 }
 
 func (s *opSeries) attrs() []Attr {
-	return []Attr{{AttrOperation, s.label.Method}, {AttrRole, s.label.Role}}
+	return []Attr{{attrOperation, s.label.Method}, {AttrRole, s.label.Role}}
 }
 
 // Watch implements [Probe].
-func (p *Ops) Watch() (*Window, error) { return p.core.Watch() }
+func (p *Ops) Watch() (*Window, error) { return p.core().Watch() }
 
 // Describe implements [Probe].
-func (p *Ops) Describe() []*Desc { return p.core.Describe() }
+func (p *Ops) Describe() []*Desc { return p.core().Describe() }
 
 // Overlapping says which operations overlapped the last d; see
 // [Core.Overlapping].
 func (p *Ops) Overlapping(dst []Overlap, d time.Duration) []Overlap {
-	return p.core.Overlapping(dst, d)
+	return p.core().Overlapping(dst, d)
 }
 
 // An Op is an operation under way. Its methods may be called from several
@@ -132,13 +135,13 @@ type opKey struct{}
 // leaves to add to. The role is that of the context or the goroutine, see
 // [LabelOf].
 func (p *Ops) Begin(ctx context.Context, name string) (context.Context, *Op) {
-	if !p.core.Watched() {
+	if !p.inner.Watched() {
 		return ctx, nil
 	}
 	s := p.table.Get(labelKey{name, roleFor(ctx)})
 	op := &Op{ops: p, series: s, parent: OpOf(ctx)}
 	s.active.Add(1)
-	op.span = p.core.Begin(s.label)
+	op.span = p.inner.Begin(s.label)
 	return context.WithValue(ctx, opKey{}, op), op
 }
 
@@ -169,7 +172,7 @@ func (o *Op) End(err error) {
 		return
 	}
 	s := o.series
-	if ns, ok := o.ops.core.End(o.span); ok {
+	if ns, ok := o.ops.inner.End(o.span); ok {
 		s.duration.Record(ns)
 	}
 	s.active.Add(-1)
@@ -190,7 +193,7 @@ func record(at *atomic.Pointer[[3]*Recorder], p *Ops, s *opSeries, descs [3]*Des
 	if recs == nil {
 		recs = new([3]*Recorder)
 		for i := range values {
-			recs[i] = p.core.Recorder(descs[i], s.attrs()...) // the same one for all who race here
+			recs[i] = p.inner.Recorder(descs[i], s.attrs()...) // the same one for all who race here
 		}
 		at.Store(recs)
 	}

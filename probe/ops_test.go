@@ -8,7 +8,7 @@ import (
 )
 
 func TestOps(t *testing.T) {
-	ops := NewOps(OpsOptions{Name: "main"})
+	ops := &Ops{Name: "main"}
 	w := watch(t, ops)
 	ctx := WithRole(context.Background(), "request")
 	for i := range 3 {
@@ -26,7 +26,7 @@ func TestOps(t *testing.T) {
 	}
 	_, open := ops.Begin(ctx, "open")
 	r := w.Close()
-	list := []Attr{{AttrOperation, "list"}, {AttrRole, "request"}, {AttrProbeName, "main"}}
+	list := []Attr{{attrOperation, "list"}, {AttrRole, "request"}, {AttrProbeName, "main"}}
 	if d := metric(t, r, "tidestaff.operation.duration", list...).Dist; d.Count() != 3 {
 		t.Errorf("%d durations, want 3", d.Count())
 	}
@@ -40,18 +40,18 @@ func TestOps(t *testing.T) {
 		t.Error("file reads are in the reading though no leaf measures them")
 	}
 	for _, class := range failureClasses {
-		if got := value(t, r, "tidestaff.operation.failures", Attr{AttrOperation, "fail"}, Attr{AttrErrorType, class}); got != 1 {
+		if got := value(t, r, "tidestaff.operation.failures", Attr{attrOperation, "fail"}, Attr{attrErrorType, class}); got != 1 {
 			t.Errorf("failures %s = %v, want 1", class, got)
 		}
 	}
-	if got := value(t, r, "tidestaff.operation.active", Attr{AttrOperation, "open"}); got != 1 || r.CarriedOut != 1 {
+	if got := value(t, r, "tidestaff.operation.active", Attr{attrOperation, "open"}); got != 1 || r.CarriedOut != 1 {
 		t.Errorf("active = %v, carried out %d, want 1, 1", got, r.CarriedOut)
 	}
 	open.End(nil)
 }
 
 func TestOpsNested(t *testing.T) {
-	ops := NewOps(OpsOptions{})
+	ops := &Ops{}
 	w := watch(t, ops)
 	ctx, outer := ops.Begin(context.Background(), "outer")
 	inCtx, inner := ops.Begin(ctx, "inner")
@@ -61,14 +61,14 @@ func TestOpsNested(t *testing.T) {
 	outer.End(nil)
 	r := w.Close()
 	for name, want := range map[string]int64{"inner": 100, "outer": 110} {
-		if got := metric(t, r, "tidestaff.operation.file.io", Attr{AttrOperation, name}).Dist.Sum(); got != want {
+		if got := metric(t, r, "tidestaff.operation.file.io", Attr{attrOperation, name}).Dist.Sum(); got != want {
 			t.Errorf("%s read %d bytes, want %d", name, got, want)
 		}
 	}
 }
 
 func TestOpsUnwatched(t *testing.T) {
-	ops := NewOps(OpsOptions{})
+	ops := &Ops{}
 	ctx, op := ops.Begin(context.Background(), "x")
 	if op != nil || OpOf(ctx) != nil || OpOf(nil) != nil {
 		t.Error("an operation that nobody watches was begun")
@@ -83,7 +83,7 @@ func TestOpsUnwatched(t *testing.T) {
 }
 
 func TestOpsBounded(t *testing.T) {
-	ops := NewOps(OpsOptions{MaxSeries: 5})
+	ops := &Ops{MaxSeries: 5}
 	w := watch(t, ops)
 	ctx := WithRole(context.Background(), "r")
 	for i := range 50 {
@@ -94,7 +94,7 @@ func TestOpsBounded(t *testing.T) {
 	var n, other uint64
 	for m := range r.Find("tidestaff.operation.duration") {
 		n += m.Dist.Count()
-		if m.Attr(AttrOperation) == otherName {
+		if m.Attr(attrOperation) == otherName {
 			other = m.Dist.Count()
 		}
 	}

@@ -15,6 +15,9 @@ import (
 // whose octaves are allocated when they are first used (1 KB each; a busy shard
 // of typical latencies has about 13).
 //
+// The zero Recorder is ready for use, stands alone and keeps 2 significant
+// digits. One that belongs to a probe comes from [Core.Recorder].
+//
 // Note: a mutex around a histogram, random striping, a per-P pool and a
 // writer-reader phaser were measured and are slower or unsafe; ARCHITECTURE.md
 // has the numbers.
@@ -49,10 +52,6 @@ type shard struct {
 }
 
 type chunk [chunkLen]atomic.Uint64
-
-// NewRecorder makes a recorder of 2 or 3 significant digits that stands alone.
-// One that belongs to a probe comes from [Core.Recorder].
-func NewRecorder(digits int) *Recorder { return &Recorder{geometry: geometryOf(digits)} }
 
 // Record counts v. A negative v counts as 0 and one over 3.6e12 as that, and
 // both are counted as clamped.
@@ -92,7 +91,7 @@ func stackShard() int {
 }
 
 func (r *Recorder) addShard(i uint) *shard {
-	s := &shard{chunks: make([]atomic.Pointer[chunk], r.geometry.chunks)}
+	s := &shard{chunks: make([]atomic.Pointer[chunk], r.geometry.chunks())}
 	if r.shards[i].CompareAndSwap(nil, s) {
 		return s
 	}
@@ -151,7 +150,7 @@ func (r *Recorder) totals() (sum int64, clamped uint64) {
 func (r *Recorder) collect(base *counts, d *Dist, next *counts) {
 	var total [chunkLen]uint64
 	at := 0
-	for c := range int(r.geometry.chunks) {
+	for c := range r.geometry.chunks() {
 		if !r.sumChunk(c, &total) {
 			continue
 		}

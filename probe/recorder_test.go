@@ -8,7 +8,7 @@ import (
 )
 
 func TestRecordClamps(t *testing.T) {
-	rec := NewRecorder(2)
+	rec := new(Recorder)
 	for _, v := range []int64{-1, math.MinInt64, 5, maxValue, maxValue + 1, math.MaxInt64} {
 		rec.Record(v)
 	}
@@ -20,7 +20,7 @@ func TestRecordClamps(t *testing.T) {
 }
 
 func TestRecordConcurrent(t *testing.T) {
-	rec := NewRecorder(2)
+	rec := new(Recorder)
 	const goroutines, each = 8, 20_000
 	var wg sync.WaitGroup
 	for g := range goroutines {
@@ -45,7 +45,7 @@ func TestRecordConcurrent(t *testing.T) {
 // TestRecorderMemory holds the bound of a busy shard: typical latencies touch
 // octaves, not the whole range.
 func TestRecorderMemory(t *testing.T) {
-	rec := NewRecorder(2)
+	rec := new(Recorder)
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for range 100_000 {
 		rec.RecordShard(0, int64(math.Exp(rnd.NormFloat64())*1e6)) // lognormal around 1 ms

@@ -199,9 +199,9 @@ func (p *part) metric(r *Reading, s *series, i int, next bool) {
 	case s.counter != nil:
 		total := s.counter.total.Load()
 		m := r.add(s.desc, s.attrs)
-		m.Value = s.desc.Value(total - b.total)
+		m.Value = s.desc.Value(float64(total - b.total))
 		if s.desc.Kind == KindUpDownCounter {
-			m.Value = s.desc.Value(total)
+			m.Value = s.desc.Value(float64(total))
 		}
 		if next {
 			b.total = total
@@ -214,7 +214,7 @@ func (p *part) metric(r *Reading, s *series, i int, next bool) {
 		now := Now()
 		if v, prov, ok := b.peak.value(now); ok {
 			m := r.add(s.desc, s.attrs)
-			m.Value, m.Prov = s.desc.Value(v), prov
+			m.Value, m.Prov = s.desc.Value(float64(v)), prov
 		}
 		if next {
 			b.peak = newPeakView(s.peak.open, now)
@@ -236,7 +236,7 @@ func (p *part) distribution(m *Metric, rec *Recorder, i int, next bool) {
 	sum, clamped := rec.totals()
 	rec.collect(&b.counts, d, now)
 	d.sum, d.clamped = sum-b.total, clamped-b.clamped
-	m.Value = m.Desc.Value(d.sum)
+	m.Value = m.Desc.Value(float64(d.sum))
 	p.settleMax(d, rec, i)
 	d.max = max(b.max-1, 0)
 	if n := len(d.idx); n > 0 {

@@ -79,7 +79,7 @@ func (b *curveBuilder) add(r *probe.Reading) {
 			b.put(m, "value", m.Value)
 		default:
 			for _, stat := range curveStats {
-				b.put(m, stat, distStat(m.Dist, stat)*statScale(m.Desc, stat))
+				b.put(m, stat, inUnit(m.Desc, stat, distStat(m.Dist, stat)))
 			}
 		}
 	}

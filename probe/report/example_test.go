@@ -13,7 +13,7 @@ import (
 
 // A phase of a load test: the window is open while the load runs.
 func ExampleStart() {
-	ops := probe.NewOps(probe.OpsOptions{})
+	ops := &probe.Ops{}
 	run, err := report.Start(probe.NewSet(ops), report.Options{Name: "after"})
 	if err != nil {
 		fmt.Println(err)
@@ -84,7 +84,7 @@ func ExampleTable() {
 
 // Operations by name, the slowest first.
 func ExamplePivot() {
-	ops := probe.NewOps(probe.OpsOptions{})
+	ops := &probe.Ops{}
 	run, err := report.Start(ops, report.Options{})
 	if err != nil {
 		fmt.Println(err)

@@ -86,7 +86,7 @@ func (f *fileMetric) read(m *probe.Metric) (clamped uint64, err error) {
 	if m.Dist, err = f.Dist.read(); err != nil {
 		return 0, at("dist", err)
 	}
-	m.Value = float64(f.Dist.Sum) * m.Scale()
+	m.Value = m.Desc.Value(float64(f.Dist.Sum))
 	m.Digits = int(m.Dist.HDR().SignificantFigures())
 	return f.Dist.Clamped, nil
 }

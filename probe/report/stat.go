@@ -48,12 +48,12 @@ func distStat(d *probe.Dist, stat string) float64 {
 	return math.NaN()
 }
 
-// statScale turns a statistic of a distribution into its description's unit.
-func statScale(d *probe.Desc, stat string) float64 {
+// inUnit turns a statistic of a distribution into its description's unit.
+func inUnit(d *probe.Desc, stat string, raw float64) float64 {
 	if stat == "count" {
-		return 1
+		return raw
 	}
-	return d.Scale()
+	return d.Value(raw)
 }
 
 // A found is what a row selects in one report: all metrics of a name that
@@ -117,7 +117,7 @@ func (f *found) stat(stat string) (v float64, unit string) {
 	if stat == "count" {
 		unit = "1"
 	}
-	return distStat(f.dist, stat) * statScale(f.desc, stat), unit
+	return inUnit(f.desc, stat, distStat(f.dist, stat)), unit
 }
 
 // rate is per second of the window: how often of a distribution, how much of

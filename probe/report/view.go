@@ -111,7 +111,7 @@ func (r *Report) headGrid() *grid {
 func distRow(m *probe.Metric) []string {
 	row := []string{seriesLabel(m), formatCount(float64(m.Dist.Count()))}
 	for _, stat := range []string{"p50", "p95", "p99", "max", "sum"} {
-		row = append(row, formatValue(distStat(m.Dist, stat)*m.Scale(), m.Unit, ""))
+		row = append(row, formatValue(m.Desc.Value(distStat(m.Dist, stat)), m.Unit, ""))
 	}
 	return row
 }

@@ -36,7 +36,7 @@ func compile(t *testing.T) *jsonschema.Schema {
 func measured(t *testing.T) []byte {
 	t.Helper()
 	core := &probe.Core{Name: "mine"}
-	ops := probe.NewOps(probe.OpsOptions{})
+	ops := &probe.Ops{}
 	run, err := report.Start(probe.NewSet(core, ops), report.Options{Name: "server", Interval: 20 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
