@@ -3,7 +3,7 @@ package drive
 import "github.com/tidestaff/tidestaff/probe"
 
 // The descriptions of all metrics. Those per operation carry
-// probe.AttrOperation.
+// attrOperation, failures attrErrorType too.
 var (
 	descResponse = &probe.Desc{Name: "drive.operation.duration", Unit: "s", Kind: probe.KindDistribution,
 		Help: "Response time: from an operation's intended time to its end, failures included."}
@@ -31,8 +31,13 @@ var (
 		Help: "The random seed, rounded to a float; exact in the attribute drive.seed."}
 )
 
-// attrSeed is the attribute with the exact seed, in decimal.
-const attrSeed = "drive.seed"
+// The attributes of the metrics. The operation's is that of probe.Ops, so that
+// a table can have the client's and the server's view of one name side by side.
+const (
+	attrOperation = "tidestaff.operation.name"
+	attrErrorType = "error.type" // OpenTelemetry's, for the class of a failure
+	attrSeed      = "drive.seed" // the exact seed, in decimal
+)
 
 // eventCut is the event of a run that was cut off: its cause is "cap" or
 // "canceled" and its text says how much of the work was done.

@@ -31,7 +31,7 @@ func (d *Driver) operation(name string) *operation {
 	if op := d.ops[name]; op != nil {
 		return op
 	}
-	attr := probe.Attr{Key: probe.AttrOperation, Value: name}
+	attr := probe.Attr{Key: attrOperation, Value: name}
 	op := &operation{core: &d.core, name: name,
 		response: d.core.Recorder(descResponse, attr),
 		service:  d.core.Recorder(descService, attr),
@@ -64,8 +64,8 @@ func (o *operation) end(response time.Duration, class Class, now time.Duration) 
 	if class == "" {
 		o.nGood.Add(1)
 	} else {
-		o.core.Counter(descFailures, probe.Attr{Key: probe.AttrOperation, Value: o.name},
-			probe.Attr{Key: probe.AttrErrorType, Value: string(class)}).Add(1)
+		o.core.Counter(descFailures, probe.Attr{Key: attrOperation, Value: o.name},
+			probe.Attr{Key: attrErrorType, Value: string(class)}).Add(1)
 	}
 	for last := o.last.Load(); int64(now) > last && !o.last.CompareAndSwap(last, int64(now)); {
 		last = o.last.Load()

@@ -103,12 +103,12 @@ func ResultsOf(r *probe.Reading, attrs ...probe.Attr) []Result {
 	all := Result{Operation: All}
 	var sums [3]probe.Dist
 	for due := range r.Find(descDue.Name, attrs...) {
-		of := append(slices.Clip(attrs), probe.Attr{Key: probe.AttrOperation, Value: due.Attr(probe.AttrOperation)})
-		one := Result{Operation: due.Attr(probe.AttrOperation), Due: uint64(due.Value)}
+		of := append(slices.Clip(attrs), probe.Attr{Key: attrOperation, Value: due.Attr(attrOperation)})
+		one := Result{Operation: due.Attr(attrOperation), Due: uint64(due.Value)}
 		one.Skipped = uint64(value(r, descSkipped, of))
 		one.Offered, one.Achieved = value(r, descOffered, of), value(r, descAchieved, of)
 		for m := range r.Find(descFailures.Name, of...) {
-			one.Failures = addFailure(one.Failures, Class(m.Attr(probe.AttrErrorType)), uint64(m.Value))
+			one.Failures = addFailure(one.Failures, Class(m.Attr(attrErrorType)), uint64(m.Value))
 		}
 		one.Response = latency(r, descResponse, of, &sums[0])
 		one.Service = latency(r, descService, of, &sums[1])
