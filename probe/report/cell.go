@@ -113,7 +113,7 @@ func provText(p probe.Provenance, kind probe.Kind) string {
 	if p.MaxGap > 0 {
 		s += " ≤ " + formatValue(p.MaxGap.Round(time.Microsecond).Seconds(), "s", "") + " apart"
 	}
-	if p.Method != "" {
+	if p.Method != "" && p.Method != p.How.String() {
 		s += ", " + p.Method
 	}
 	return s

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // A Condition is one thing that must be equal for two runs to be compared.
@@ -118,4 +120,30 @@ func (c Condition) text() string {
 		return formatValue(v, c.Unit, "")
 	}
 	return fmt.Sprint(c.Value)
+}
+
+// text prints the conditions but for those in skip.
+func (c Conditions) text(skip Conditions) string {
+	var parts []string
+	for _, one := range c {
+		if !slices.Contains(skip, one) {
+			parts = append(parts, one.Name+" "+one.text())
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// commonConditions are those that all reports share, in the first one's order.
+func commonConditions(reports []*Report) Conditions {
+	var common Conditions
+	if len(reports) == 0 {
+		return nil
+	}
+	for _, one := range reports[0].Conditions {
+		missing := func(r *Report) bool { return !slices.Contains(r.Conditions, one) }
+		if !slices.ContainsFunc(reports[1:], missing) {
+			common = append(common, one)
+		}
+	}
+	return common
 }

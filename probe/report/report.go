@@ -217,14 +217,15 @@ func closeAll(ws []*probe.Window) *probe.Reading {
 // can grow; see [Curve].
 func (r *Run) tiles() {
 	defer close(r.done)
-	timer := time.NewTimer(r.curve.interval)
-	defer timer.Stop()
+	interval := r.curve.interval
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
 	slices := make([]probe.Reading, len(r.tile))
 	for {
 		select {
 		case <-r.stop:
 			return
-		case <-timer.C:
+		case <-ticker.C:
 			for i, w := range r.tile {
 				w.Next(&slices[i])
 			}
@@ -232,7 +233,10 @@ func (r *Run) tiles() {
 			for i := range slices {
 				r.curve.add(&slices[i])
 			}
-			timer.Reset(r.curve.interval)
+			if r.curve.interval != interval {
+				interval = r.curve.interval
+				ticker.Reset(interval)
+			}
 		}
 	}
 }

@@ -44,7 +44,7 @@ func sample(t testing.TB) *Report {
 	core.Counter(&probe.Desc{Name: "tidestaff.rows", Unit: "{row}", Help: "x"}).Add(20_000)
 	core.Counter(&probe.Desc{Name: "tidestaff.inflight", Unit: "{query}", Kind: probe.KindUpDownCounter, Help: "x"}).Add(3)
 	core.Gauge(&probe.Desc{Name: "tidestaff.temperature", Unit: "Cel", Help: "x"}).Set(41.25)
-	core.Peak(&probe.Desc{Name: "process.memory.peak", Unit: "By", Help: "x"}).Reset(258<<20, "VmHWM reset")
+	core.Peak(&probe.Desc{Name: "process.memory.peak", Unit: "By", Help: "x"}).Sample(258 << 20)
 	path := &probe.Desc{Name: "tidestaff.file.read", Unit: "By", Detail: true, Help: "x"}
 	for i, p := range []string{"a|b<c>.json", "très_long/路径/x.json"} {
 		core.Counter(path, probe.Attr{Key: "path", Value: p}).Add(int64(i+1) << 20)
@@ -56,6 +56,11 @@ func sample(t testing.TB) *Report {
 	r := Of(w.Close())
 	r.reading.Start, r.reading.End = start, start.Add(38*time.Second)
 	r.Started, r.Duration = start, 38*time.Second
+	for i := range r.reading.Metrics {
+		if m := &r.reading.Metrics[i]; m.Kind == probe.KindPeak { // as if the kernel had been reset in time
+			m.Prov = probe.Provenance{How: probe.Exact, Method: "VmHWM reset"}
+		}
+	}
 	for i := range r.reading.Events {
 		r.reading.Events[i].Start = start.Add(time.Second)
 	}

@@ -172,12 +172,15 @@ func (t *Table) notes() []string {
 		}
 		titles, reports = append(titles, title), append(reports, c.Report)
 	}
-	var notes []string
+	common := commonConditions(reports)
+	notes := note("Conditions", titles, reports, func(*Report) string { return common.text(nil) })
+	if len(reports) > 1 {
+		notes = append(notes, note("Conditions", titles, reports, func(r *Report) string { return r.Conditions.text(common) })...)
+	}
 	for _, kind := range []struct {
 		name string
 		of   func(*Report) string
 	}{
-		{"Conditions", (*Report).conditionsText},
 		{"Deviations", func(r *Report) string { return strings.Join(r.Deviations, "; ") }},
 		{"Host", func(r *Report) string { return r.Host.text() }},
 		{"Ran on", func(r *Report) string { return r.Provenance.text() }},
@@ -208,12 +211,4 @@ func note(name string, titles []string, reports []*Report, of func(*Report) stri
 		}
 	}
 	return lines
-}
-
-func (r *Report) conditionsText() string {
-	parts := make([]string, len(r.Conditions))
-	for i, c := range r.Conditions {
-		parts[i] = c.Name + " " + c.text()
-	}
-	return strings.Join(parts, ", ")
 }

@@ -24,7 +24,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 }
 
 func (r *Report) write(w io.Writer, render func(*grid, io.Writer) error) error {
-	for i, g := range r.view() {
+	for i, g := range r.view(nil) {
 		if i > 0 {
 			if _, err := io.WriteString(w, "\n"); err != nil {
 				return err
@@ -40,8 +40,13 @@ func (r *Report) write(w io.Writer, render func(*grid, io.Writer) error) error {
 // most is how many rows of detail and of events a report shows.
 const most = 10
 
-func (r *Report) view() []*grid {
-	gs := []*grid{r.headGrid()}
+// view makes the report's tables. What was said of the whole is not said again
+// of a part.
+func (r *Report) view(said []string) []*grid {
+	head := r.headGrid()
+	notes := head.notes
+	head.notes = slices.DeleteFunc(slices.Clone(notes), func(n string) bool { return slices.Contains(said, n) })
+	gs := []*grid{head}
 	add := func(g *grid) {
 		if len(g.rows) > 0 || len(g.notes) > 0 {
 			g.dropEmpty()
@@ -75,7 +80,7 @@ func (r *Report) view() []*grid {
 	add(r.eventGrid())
 	add(r.absentGrid())
 	for _, p := range r.Parts {
-		gs = append(gs, p.view()...)
+		gs = append(gs, p.view(notes)...)
 	}
 	return gs
 }
