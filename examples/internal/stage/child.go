@@ -22,8 +22,9 @@ type Handler struct {
 	Open  func(phase string) error // opens the child's windows
 	Close func() ([]byte, error)   // closes them and returns the report, which must be valid JSON
 
-	// Stop ends what Start began. It is called once whenever Start succeeded,
-	// also when the parent has gone.
+	// Stop ends what Start began, and closes what Open opened if the phase is
+	// still open. It is called once whenever Start succeeded, also when the
+	// parent has gone.
 	Stop func() error
 
 	// Grace is how long the child may live on after it was told to stop or its

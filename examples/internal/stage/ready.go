@@ -31,17 +31,21 @@ func (p *Process) awaitReady(ctx context.Context) error {
 	client := &http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}, Timeout: time.Second}
 	tick := time.NewTicker(readyEvery)
 	defer tick.Stop()
+	var last error
 	for {
 		err := look(ctx, client, url)
 		if err == nil {
 			return nil
+		}
+		if last == nil || ctx.Err() == nil { // one that ctx interrupted is no answer
+			last = err
 		}
 		select {
 		case <-tick.C:
 		case <-p.exited:
 			return p.ended("before it was ready")
 		case <-ctx.Done():
-			return fmt.Errorf("not ready: %w (last answer: %v)", context.Cause(ctx), err)
+			return fmt.Errorf("not ready: %w (last answer: %v)", context.Cause(ctx), last)
 		}
 	}
 }

@@ -27,6 +27,8 @@ const report = "{\n\t\"html\": \"<&>\",  \"phase\": %q}\n"
 func TestMain(m *testing.M) {
 	switch role := stage.Role(); role {
 	case "":
+		// Under -race a process sleeps for a second before it exits.
+		os.Setenv("GORACE", "atexit_sleep_ms=0")
 		os.Exit(m.Run())
 	case "crash":
 		fmt.Fprintln(os.Stderr, "first words")
@@ -50,7 +52,7 @@ func TestMain(m *testing.M) {
 
 // handler returns the callbacks of the child in each role.
 func handler(role string) stage.Handler {
-	srv := &server{role: role, ready: make(chan struct{})}
+	srv := &server{role: role, release: make(chan struct{})}
 	h := stage.Handler{Start: srv.start, Open: srv.open, Close: srv.close, Stop: srv.stop, Grace: 2 * time.Second}
 	switch role {
 	case "refuse":
@@ -76,11 +78,11 @@ func handler(role string) stage.Handler {
 
 // server is the child's server; it also remembers the phase it is in.
 type server struct {
-	role  string
-	http  http.Server
-	looks atomic.Int64
-	ready chan struct{}
-	phase string
+	role    string
+	http    http.Server
+	looks   atomic.Int64
+	release chan struct{} // each GET /release lets one slow close go on
+	phase   string
 }
 
 func (s *server) start(context.Context) (string, error) {
@@ -89,6 +91,11 @@ func (s *server) start(context.Context) (string, error) {
 		return "", err
 	}
 	s.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/release" {
+			s.release <- struct{}{}
+			return
+		}
+		fmt.Fprintln(os.Stderr, "looked at")
 		if s.role == "never" || s.looks.Add(1) < 3 {
 			http.Error(w, "seeding", http.StatusServiceUnavailable)
 		}
@@ -113,7 +120,7 @@ func (s *server) open(phase string) error {
 func (s *server) close() ([]byte, error) {
 	switch s.phase {
 	case "slow":
-		time.Sleep(300 * time.Millisecond)
+		<-s.release
 	case "broken":
 		return []byte("{"), nil
 	case "big":
@@ -164,7 +171,7 @@ func TestPhases(t *testing.T) {
 	if p.Startup() < 100*time.Millisecond { // two refused looks, 50 ms apart each
 		t.Errorf("startup = %v, want at least two polls", p.Startup())
 	}
-	for _, phase := range []string{"warm", "load", "slow"} {
+	for _, phase := range []string{"warm", "load"} {
 		if err := s.Open(t.Context(), phase); err != nil {
 			t.Fatal(err)
 		}
@@ -248,6 +255,7 @@ func TestPhasesDoNotOverlap(t *testing.T) {
 		runtime.Gosched()
 	}
 	wantError(t, s.Open(t.Context(), "d"), "another phase is being")
+	release(t, p)
 	if err := <-closed; err != nil {
 		t.Error(err)
 	}
@@ -303,7 +311,6 @@ func TestStartErrors(t *testing.T) {
 		{"port in use", stage.Spec{Role: "refuse", Args: []string{busy.Addr().String()}}, "stage: start refuse: start: listen tcp " + busy.Addr().String()},
 		{"garbage", stage.Spec{Role: "garbage"}, "after a broken line on its control pipe (invalid character 'h'"},
 		{"silent", stage.Spec{Role: "silent", StartTimeout: 300 * time.Millisecond}, "stage: start silent: not listening: no answer within 300ms"},
-		{"never ready", stage.Spec{Role: "never", Ready: "/readyz", StartTimeout: 300 * time.Millisecond}, "503 Service Unavailable"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -315,6 +322,26 @@ func TestStartErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// writerFunc is an io.Writer.
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// TestNeverReady gives up when the child has been asked three times.
+func TestNeverReady(t *testing.T) {
+	noLeak(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var said bytes.Buffer
+	_, err := new(stage.Stage).Start(ctx, stage.Spec{Role: "never", Ready: "/readyz", Stderr: writerFunc(func(p []byte) (int, error) {
+		if said.Write(p); strings.Count(said.String(), "looked at") == 3 {
+			cancel(errors.New("enough"))
+		}
+		return len(p), nil
+	})})
+	wantError(t, err, "stage: start never: not ready: enough (last answer: http://127.0.0.1:")
+	wantError(t, err, "503 Service Unavailable)")
 }
 
 func TestStartCanceled(t *testing.T) {
@@ -356,6 +383,7 @@ func TestCallTimeout(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	wantError(t, errOf(p.Close(ctx)), "context deadline exceeded")
+	release(t, p)
 	if err := p.Open(t.Context(), "next"); err != nil {
 		t.Fatal(err)
 	}
@@ -394,6 +422,16 @@ func TestKilledParent(t *testing.T) {
 			}
 		})
 	}
+}
+
+// release lets the child's slow close go on.
+func release(t *testing.T, p *stage.Process) {
+	t.Helper()
+	resp, err := http.Get(p.URL("/release"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
 }
 
 // wantError checks that err is one line which contains want.
