@@ -7,4 +7,6 @@ require (
 	github.com/tidestaff/tidestaff v0.0.0
 )
 
+require github.com/HdrHistogram/hdrhistogram-go v1.4.0 // indirect
+
 replace github.com/tidestaff/tidestaff => ..
