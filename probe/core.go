@@ -57,7 +57,7 @@ type Core struct {
 	byKey  map[string]*series
 	parts  []*part
 	absent map[string]string
-	spare  counts // scratch for a window's next base
+	spare  packed // scratch for a window's next base
 
 	events eventRing
 	flight atomic.Pointer[flight]

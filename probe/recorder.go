@@ -145,11 +145,11 @@ func (r *Recorder) totals() (sum int64, clamped uint64) {
 	return sum, clamped
 }
 
-// collect appends to d the counts since base and, if next is not nil, to next
-// the counts as they are now.
-func (r *Recorder) collect(base *counts, d *Dist, next *counts) {
+// collect appends to d, unless it is nil, the counts since base, and to next the
+// counts as they are now.
+func (r *Recorder) collect(base packed, d *Dist, next packed) packed {
 	var total [chunkLen]uint64
-	at := 0
+	was, last := packedReader{rest: base, idx: -1}, -1
 	for c := range r.geometry.chunks() {
 		if !r.sumChunk(c, &total) {
 			continue
@@ -159,21 +159,15 @@ func (r *Recorder) collect(base *counts, d *Dist, next *counts) {
 				continue
 			}
 			idx := c*chunkLen + i
-			if next != nil {
-				next.append(idx, n)
-			}
-			for at < len(base.idx) && int(base.idx[at]) < idx {
-				at++
-			}
-			if at < len(base.idx) && int(base.idx[at]) == idx {
-				n -= base.cnt[at]
-			}
-			if n != 0 && d != nil {
+			next = next.append(idx, last, n)
+			last = idx
+			if n -= was.at(idx); n != 0 && d != nil {
 				d.append(idx, n)
 				d.n += n
 			}
 		}
 	}
+	return next
 }
 
 // sumChunk adds up chunk c over the shards; false if no shard has it.
@@ -204,7 +198,7 @@ func (r *Recorder) sumChunk(c int, total *[chunkLen]uint64) bool {
 // kept by its windows.
 func (r *Recorder) Snapshot(d *Dist) {
 	d.reset(r.geometry)
-	r.collect(&counts{}, d, nil)
+	r.collect(nil, d, nil)
 	d.sum, d.clamped = r.totals()
 	for i := range r.shards {
 		if s := r.shards[i].Load(); s != nil {

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"runtime"
@@ -119,7 +120,7 @@ type part struct {
 // A base is where a window's view of one series begins.
 type base struct {
 	total   int64 // a counter's total, a distribution's sum
-	counts  counts
+	counts  packed
 	clamped uint64
 	max     int64 // a distribution's largest value + 1 since the base
 	peak    peakView
@@ -151,9 +152,8 @@ func (p *part) rebase() {
 			b.peak = newPeakView(s.peak.open, now)
 		case s.rec != nil:
 			b.total, b.clamped = s.rec.totals()
-			p.core.spare.reset()
-			s.rec.collect(&counts{}, nil, &p.core.spare)
-			b.counts.copyFrom(&p.core.spare)
+			p.core.spare = s.rec.collect(nil, nil, p.core.spare[:0])
+			b.counts = bytes.Clone(p.core.spare)
 			b.max = 0
 		}
 	}
@@ -228,13 +228,8 @@ func (p *part) metric(r *Reading, s *series, i int, next bool) {
 func (p *part) distribution(m *Metric, rec *Recorder, i int, next bool) {
 	b, d := &p.bases[i], m.Dist
 	d.reset(rec.geometry)
-	var now *counts
-	if next {
-		now = &p.core.spare
-		now.reset()
-	}
 	sum, clamped := rec.totals()
-	rec.collect(&b.counts, d, now)
+	p.core.spare = rec.collect(b.counts, d, p.core.spare[:0])
 	d.sum, d.clamped = sum-b.total, clamped-b.clamped
 	m.Value = m.Desc.Value(float64(d.sum))
 	p.settleMax(d, rec, i)
@@ -245,7 +240,7 @@ func (p *part) distribution(m *Metric, rec *Recorder, i int, next bool) {
 		}
 	}
 	if next {
-		b.counts.copyFrom(now)
+		b.counts = append(b.counts[:0], p.core.spare...)
 		b.total, b.clamped, b.max = sum, clamped, 0
 	}
 }
