@@ -35,17 +35,30 @@ type File struct {
 
 // Open opens the file at path for reading. The descriptor is not inherited by
 // programs that the process executes. The error is an [fs.PathError].
-func Open(path string) (*File, error) { return open(path, false) }
+func Open(path string) (*File, error) { return open(path, readOnly) }
 
 // OpenReadWrite opens the file at path for reading and writing. It is needed
 // where a value is reset through the descriptor that reads it, as memory.peak
 // is since Linux 6.12. A cgroup file system mounted read-only answers EROFS,
 // and one that belongs to another user EACCES (which matches
 // fs.ErrPermission).
-func OpenReadWrite(path string) (*File, error) { return open(path, true) }
+func OpenReadWrite(path string) (*File, error) { return open(path, readWrite) }
 
-func open(path string, write bool) (*File, error) {
-	h, err := openHandle(path, write)
+// OpenWrite opens the file at path for writing only, as clear_refs must be: its
+// owner may write but not read it.
+func OpenWrite(path string) (*File, error) { return open(path, writeOnly) }
+
+// access is how a file is opened.
+type access uint8
+
+const (
+	readOnly access = iota
+	readWrite
+	writeOnly
+)
+
+func open(path string, a access) (*File, error) {
+	h, err := openHandle(path, a)
 	if err != nil {
 		return nil, pathError("open", path, err)
 	}
@@ -92,7 +105,8 @@ func (f *File) Read() ([]byte, error) {
 
 var errTooLarge = fmt.Errorf("more than %d bytes", maxFile)
 
-// Write writes p at offset 0 of a file that was opened with [OpenReadWrite].
+// Write writes p at offset 0 of a file that was opened with [OpenReadWrite] or
+// [OpenWrite].
 // The kernel takes each write as one command, so p is never empty: an empty
 // write succeeds and does nothing.
 func (f *File) Write(p []byte) error {

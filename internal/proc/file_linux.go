@@ -9,13 +9,11 @@ import (
 // network poller for nothing and costs more per read.
 type handle = int
 
-func openHandle(path string, write bool) (handle, error) {
-	mode := syscall.O_RDONLY | syscall.O_CLOEXEC
-	if write {
-		mode = syscall.O_RDWR | syscall.O_CLOEXEC
-	}
+var modes = [...]int{readOnly: syscall.O_RDONLY, readWrite: syscall.O_RDWR, writeOnly: syscall.O_WRONLY}
+
+func openHandle(path string, a access) (handle, error) {
 	for {
-		fd, err := syscall.Open(path, mode, 0)
+		fd, err := syscall.Open(path, modes[a]|syscall.O_CLOEXEC, 0)
 		if err != syscall.EINTR {
 			return fd, err
 		}

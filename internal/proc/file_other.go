@@ -11,12 +11,10 @@ import (
 // handle is an ordinary file: outside Linux only fixtures are read.
 type handle = *os.File
 
-func openHandle(path string, write bool) (handle, error) {
-	mode := os.O_RDONLY
-	if write {
-		mode = os.O_RDWR
-	}
-	f, err := os.OpenFile(path, mode, 0)
+var modes = [...]int{readOnly: os.O_RDONLY, readWrite: os.O_RDWR, writeOnly: os.O_WRONLY}
+
+func openHandle(path string, a access) (handle, error) {
+	f, err := os.OpenFile(path, modes[a], 0)
 	return f, bare(err)
 }
 

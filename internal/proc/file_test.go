@@ -110,3 +110,22 @@ func TestFileWrite(t *testing.T) {
 		t.Errorf("got path %s, want %s", got, want)
 	}
 }
+
+func TestOpenWrite(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "f")
+	write(t, name, "1")
+	f, err := OpenWrite(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Write([]byte("5")); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := f.Read(); err == nil {
+		t.Errorf("read of a file opened for writing: got %q", b)
+	}
+	if b, err := os.ReadFile(name); err != nil || string(b) != "5" {
+		t.Errorf("got %q, %v, want 5", b, err)
+	}
+}

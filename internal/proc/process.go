@@ -86,7 +86,7 @@ func ParseIO(b []byte) (IO, error) {
 
 // Stat is the part of /proc/PID/stat that no other file has.
 type Stat struct {
-	State       byte          // R running, S sleeping, D waiting for IO, Z ended, T stopped
+	State       byte          // of the main thread: R running, S sleeping, D waiting for IO, Z ended, T stopped
 	MinorFaults uint64        // page faults served without a device
 	MajorFaults uint64        // page faults that waited for a device
 	User        time.Duration // CPU time in user mode, in steps of 10 ms
