@@ -1,0 +1,167 @@
+package cgroup
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/tidestaff/tidestaff/internal/proc"
+	"github.com/tidestaff/tidestaff/probe"
+)
+
+// The methods of a process's peak, as a provenance names them.
+const (
+	markReset = "VmHWM reset"
+	markRose  = "VmHWM rose"
+)
+
+// ownMark is this process's high-water mark. There is one of it, whoever
+// measures, and setting it back takes it away from everybody else. So all
+// probes share it: what one of them takes, it hands to the others.
+var ownMark = newMark("/")
+
+// A mark is the kernel's high-water mark of a process's resident set (VmHWM).
+//
+// Between two boundaries the kernel keeps the maximum by itself. At a boundary
+// the mark is read, given to the peaks of all users, and set back to the
+// present level, so that it is the maximum of the interval that begins. What
+// happens between the two system calls, some microseconds, is lost.
+type mark struct {
+	root string
+
+	mu     sync.Mutex
+	users  []*probe.Peak
+	status file
+	clear  file // nil if the mark cannot be set back
+}
+
+func newMark(root string) *mark { return &mark{root: root} }
+
+// join makes a peak a user of the mark. The first one opens the files.
+func (m *mark) join(p *probe.Peak, reset bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.users) == 0 {
+		if err := m.open(); err != nil {
+			return err
+		}
+	}
+	if reset && m.clear == nil {
+		m.openClear()
+	}
+	m.users = append(m.users, p)
+	return nil
+}
+
+// leave undoes join. The last user closes the files.
+func (m *mark) leave(p *probe.Peak) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.users = slices.DeleteFunc(m.users, func(q *probe.Peak) bool { return q == p })
+	if len(m.users) > 0 {
+		return
+	}
+	_ = m.status.Close() // opened for reading
+	m.dropClear()
+}
+
+func (m *mark) open() error {
+	f, err := proc.Open(filepath.Join(m.root, "proc/self/status"))
+	if err != nil {
+		return err
+	}
+	m.status = f
+	return nil
+}
+
+// openClear keeps the file that sets the mark back if the kernel obeys it.
+func (m *mark) openClear() {
+	f, err := proc.OpenWrite(filepath.Join(m.root, "proc/self/clear_refs"))
+	if err != nil {
+		return // refused: no such file, not ours, a sandbox
+	}
+	m.clear = f
+	if !m.obeyed() {
+		m.dropClear()
+	}
+}
+
+func (m *mark) dropClear() {
+	if m.clear != nil {
+		_ = m.clear.Close()
+		m.clear = nil
+	}
+}
+
+// obeyed tries the reset once. A sandbox may accept the write and do nothing,
+// which shows if the mark was above the present level and stays where it was.
+func (m *mark) obeyed() bool {
+	before, err := m.read()
+	if err != nil || m.clear.Write(five) != nil {
+		return false
+	}
+	after, err := m.read()
+	if err != nil || after.HWM.V >= before.HWM.V && before.HWM.V > max(before.RSS.V, after.RSS.V) {
+		return false
+	}
+	for _, p := range m.users {
+		p.Reset(int64(before.HWM.V), markReset)
+	}
+	return true
+}
+
+// boundary takes the mark, and sets it back if reset says so and the kernel
+// lets us.
+func (m *mark) boundary(reset bool) (proc.Status, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.take(reset)
+}
+
+func (m *mark) take(reset bool) (proc.Status, error) {
+	s, err := m.read()
+	if err != nil {
+		return s, err
+	}
+	if reset && m.clear != nil && m.clear.Write(five) != nil {
+		m.dropClear() // from here on the mark is a lifetime's
+	}
+	for _, p := range m.users {
+		if reset && m.clear != nil {
+			p.Reset(int64(s.HWM.V), markReset)
+			continue
+		}
+		p.Lifetime(int64(s.HWM.V), markRose)
+		p.Sample(int64(s.RSS.V))
+	}
+	return s, nil
+}
+
+// five is the one command of clear_refs that sets the mark back. The others
+// walk the page tables and disturb what the kernel knows of the pages' use.
+var five = []byte("5")
+
+// read reads level and mark in one go: from two reads, the mark could be below
+// the level.
+func (m *mark) read() (proc.Status, error) {
+	b, err := m.status.Read()
+	if err != nil {
+		return proc.Status{}, err
+	}
+	s, err := proc.ParseStatus(b)
+	if err == nil && !(s.RSS.OK && s.HWM.OK) {
+		err = errNoMark
+	}
+	return s, err
+}
+
+var errNoMark = errors.New("the status file has no VmRSS and VmHWM")
+
+// sampling reports whether the mark cannot be set back, so that levels between
+// boundaries have to be looked at.
+func (m *mark) sampling(reset bool) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return !reset || m.clear == nil
+}

@@ -1,0 +1,175 @@
+package cgroup
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tidestaff/tidestaff/probe"
+)
+
+// defaultInterval is that of samples, where samples are needed.
+const defaultInterval = 100 * time.Millisecond
+
+// Options configures a Probe. The zero value is ready for use.
+type Options struct {
+	// Name tells this probe from others of its kind in one Set. If empty, its
+	// metrics carry no such attribute.
+	Name string
+
+	// Interval is the time between two samples of a level whose peak the
+	// kernel does not keep, or keeps for the lifetime only. If zero, 100 ms.
+	// A spike must last two intervals to be seen for certain.
+	Interval time.Duration
+
+	// Root is the folder under which proc and sys are found. If empty, "/".
+	// Another one holds a copy of some machine's files; nothing is written
+	// there, so that peaks are not reset. CPU time and the Go runtime's memory
+	// are this process's all the same.
+	Root string
+
+	// NoReset leaves the process's high-water mark alone, for a process in
+	// which somebody else watches VmHWM. The peak is then exact only in windows
+	// in which the lifetime's peak rose.
+	NoReset bool
+}
+
+// A Probe measures the memory and the CPU time of the process and of its
+// control group. It is made by [New] and safe for concurrent use.
+type Probe struct {
+	core probe.Core
+	opts Options
+	mark *mark // the process's high-water mark, shared by all probes of a root
+
+	mu      sync.Mutex
+	running bool
+	sources []*source
+	sampler *sampler // nil while no level has to be sampled
+}
+
+// New makes a probe. It does nothing until it is watched.
+func New(o Options) *Probe {
+	if o.Interval <= 0 {
+		o.Interval = defaultInterval
+	}
+	p := &Probe{opts: o, mark: ownMark}
+	if o.Root == "" {
+		p.opts.Root = "/"
+	}
+	if p.opts.Root != "/" {
+		p.mark = newMark(p.opts.Root)
+		p.opts.NoReset = true
+	}
+	p.core.Name = o.Name
+	p.core.Descs = descs
+	p.core.Start = p.start
+	p.core.Stop = p.stop
+	p.core.Sample = p.sample
+	return p
+}
+
+// Watch implements [probe.Probe]. The first window looks for the files and
+// keeps them open. What cannot be measured here is listed as absent in the
+// window's readings; there is always something that can, so the error is nil.
+func (p *Probe) Watch() (*probe.Window, error) { return p.core.Watch() }
+
+// Describe implements [probe.Probe].
+func (p *Probe) Describe() []*probe.Desc { return p.core.Describe() }
+
+// start finds what can be measured. The place of a process among the cgroups
+// may have changed since the last time, so nothing is remembered.
+func (p *Probe) start() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.add(p.openProcess())
+	p.add(p.openGo())
+	p.add(p.openCPU())
+	p.openGroup()
+	p.running = true
+	return nil
+}
+
+// stop ends everything that start and the samples began.
+func (p *Probe) stop() {
+	p.mu.Lock()
+	p.running = false
+	for _, s := range p.sources {
+		s.end(false)
+	}
+	p.sources = nil
+	ended := p.sampler
+	p.sampler = nil
+	p.mu.Unlock()
+	if ended != nil {
+		ended.stop() // without the lock, which a last tick may want
+	}
+}
+
+// add takes a source over, or lists its metrics as absent.
+func (p *Probe) add(s *source, err error) {
+	for _, d := range s.metrics {
+		p.core.Absent(d.Name, "") // the sample may have a reason of its own
+	}
+	if err == nil {
+		if err = s.sample(); err != nil {
+			s.end(true)
+		}
+	}
+	if err != nil {
+		p.refuse(s.metrics, err)
+		return
+	}
+	p.sources = append(p.sources, s)
+}
+
+// refuse lists metrics as absent.
+func (p *Probe) refuse(ds []*probe.Desc, err error) {
+	for _, d := range ds {
+		p.core.Absent(d.Name, reason(err))
+	}
+}
+
+// sample is the Core's hook before each reading.
+func (p *Probe) sample() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.running {
+		return
+	}
+	p.each(func(s *source) error { return s.sample() })
+	if p.sampler == nil && slices.ContainsFunc(p.sources, func(s *source) bool { return s.tick != nil }) {
+		p.sampler = startSampler(p.opts.Interval, p.tick)
+	}
+}
+
+// tick is called by the sampler.
+func (p *Probe) tick() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.running {
+		return
+	}
+	p.each(func(s *source) error {
+		if s.tick == nil {
+			return nil
+		}
+		return s.tick()
+	})
+}
+
+// each calls f for every source and drops those that fail.
+func (p *Probe) each(f func(*source) error) {
+	failed := false
+	for i, s := range p.sources {
+		err := f(s)
+		if err == nil {
+			continue
+		}
+		s.end(true)
+		p.refuse(s.metrics, err)
+		p.sources[i], failed = nil, true
+	}
+	if failed {
+		p.sources = slices.DeleteFunc(p.sources, func(s *source) bool { return s == nil })
+	}
+}

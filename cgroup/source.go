@@ -1,0 +1,101 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+
+	"github.com/tidestaff/tidestaff/internal/proc"
+	"github.com/tidestaff/tidestaff/probe"
+)
+
+// file is what the probe needs of a kept kernel file; tests put a kernel of
+// their own behind it.
+type file interface {
+	Read() ([]byte, error)
+	Write([]byte) error
+	Close() error
+}
+
+// A source reads one kernel file, or a few that belong together, for the
+// metrics that come from it. The probe's lock is held while it is called.
+type source struct {
+	metrics []*probe.Desc  // absent once the source fails
+	gauges  []*probe.Gauge // of these, what has to be unset then
+
+	// sample brings the metrics up to date at a boundary of a window. An error
+	// is final: the kernel does not change its mind about a file, and trying
+	// again at every sample would only cost time.
+	sample func() error
+	// tick looks at a level between boundaries. Nil where the kernel keeps the
+	// peak, so that no goroutine is needed.
+	tick func() error
+	// close closes the files. It may be nil.
+	close func()
+}
+
+// end closes the source and, if it failed, unsets its gauges.
+func (s *source) end(failed bool) {
+	if s.close != nil {
+		s.close()
+	}
+	if failed {
+		for _, g := range s.gauges {
+			g.Set(math.NaN())
+		}
+	}
+}
+
+// set sets a gauge to a number that may be absent.
+func set(g *probe.Gauge, v proc.Value) {
+	if v.OK {
+		g.Set(float64(v.V))
+	} else {
+		g.Set(math.NaN())
+	}
+}
+
+// A tally feeds a counter from a total that the kernel has kept since before
+// the probe was started. It adds differences, so that a total which begins anew
+// (the process was moved to another group) is not a step back.
+type tally struct {
+	counter *probe.Counter
+	last    uint64
+	began   bool
+	unit    uint64 // nanoseconds, or 1 for pieces
+}
+
+func (t *tally) set(total uint64) {
+	if t.began && total > t.last {
+		t.counter.Add(int64((total - t.last) * t.unit))
+	}
+	t.last, t.began = total, true
+}
+
+// closeAll closes files, of which some may be nil.
+func closeAll(files ...*proc.File) func() {
+	return func() {
+		for _, f := range files {
+			_ = f.Close() // nothing was written that could be lost
+		}
+	}
+}
+
+// reason puts an error into words for a person. Absent, denied and unsupported
+// are different answers.
+func reason(err error) string {
+	switch {
+	case errors.Is(err, proc.ErrNoCgroup), errors.Is(err, proc.ErrNoController),
+		errors.Is(err, proc.ErrForeignNamespace), errors.Is(err, proc.ErrHidden),
+		errors.Is(err, proc.ErrDetached):
+		return err.Error()
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf("not provided by this kernel: %v", err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Sprintf("denied: %v", err)
+	case errors.Is(err, errors.ErrUnsupported):
+		return fmt.Sprintf("switched off in this kernel: %v", err)
+	}
+	return err.Error()
+}

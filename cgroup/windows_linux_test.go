@@ -1,0 +1,197 @@
+package cgroup
+
+import (
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tidestaff/tidestaff/probe"
+)
+
+// spike makes n bytes resident and gives them back, out of the Go runtime's
+// sight, so that nothing of it is there at the next boundary.
+func spike(t testing.TB, n int) {
+	t.Helper()
+	m, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < n; i += os.Getpagesize() {
+		m[i] = 1
+	}
+	if err := syscall.Munmap(m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// settled watches this process, and skips the test where the kernel does not
+// let it set its mark back.
+func settled(t *testing.T, p *Probe) *probe.Window {
+	t.Helper()
+	w := watch(t, p)
+	if p.mark.sampling(false) && p.mark.sampling(true) {
+		t.Skip("needs a writable /proc/self/clear_refs")
+	}
+	return w
+}
+
+// TestRealPeaks: with real memory, nested and overlapping windows have each the
+// spikes that fell into them. The resident set of a Go program moves by itself,
+// and the kernel counts in batches, so the peaks are compared with some room.
+func TestRealPeaks(t *testing.T) {
+	const room = 12 * mib
+	p := New(Options{})
+	a := settled(t, p)
+	var r probe.Reading
+	a.Read(&r)
+	base, _ := one(t, &r, descRSS)
+	check := func(what string, r *probe.Reading, size float64) {
+		t.Helper()
+		v, prov := one(t, r, descPeak)
+		if got := v - base; got < size-room || got > size+room {
+			t.Errorf("%s: got a peak of %.1f MiB over the base, want %.0f", what, got/mib, size/mib)
+		}
+		if want := (probe.Provenance{Method: markReset}); prov != want {
+			t.Errorf("%s: got %+v, want %+v", what, prov, want)
+		}
+	}
+	spike(t, 160*mib)
+	b := watch(t, p) // nested in a, overlapping c
+	spike(t, 40*mib)
+	c := watch(t, p)
+	spike(t, 100*mib)
+	check("b", b.Close(), 100*mib)
+	spike(t, 70*mib)
+	c.Next(&r)
+	check("first tile of c", &r, 100*mib)
+	check("second tile of c", c.Close(), 0)
+	check("a", a.Close(), 160*mib)
+}
+
+// TestRealTwoProbes: two probes of one process at once, from goroutines.
+func TestRealTwoProbes(t *testing.T) {
+	p, q := New(Options{Name: "p"}), New(Options{Name: "q"})
+	w := settled(t, p)
+	spike(t, 80*mib)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 50 {
+				o, err := q.Watch()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				o.Close()
+			}
+		})
+	}
+	wg.Wait()
+	r := w.Close()
+	v, prov := one(t, r, descPeak)
+	rss, _ := one(t, r, descRSS)
+	if v < 80*mib || prov.How != probe.Exact {
+		t.Errorf("got a peak of %.1f MiB, %+v, with 80 MiB allocated over %.1f", v/mib, prov, rss/mib)
+	}
+}
+
+// TestRealSplit: the parts add up to the whole, since they are from one read.
+func TestRealSplit(t *testing.T) {
+	r := watch(t, New(Options{})).Close()
+	rss, _ := one(t, r, descRSS)
+	var parts float64
+	for m := range r.Find(descStat.Name) {
+		parts += m.Value
+	}
+	if rss <= 0 || parts != rss {
+		t.Errorf("got parts of %v, want the resident set %v", parts, rss)
+	}
+	if peak, _ := one(t, r, descPeak); peak < rss {
+		t.Errorf("got a peak of %v below the level %v", peak, rss)
+	}
+	for m := range r.Find(descGo.Name) {
+		if m.Value < 0 || m.Attr(attrGoMemory) == "live" && m.Value == 0 {
+			t.Errorf("got %v of %v", m.Value, m.Attrs)
+		}
+	}
+}
+
+// TestRealCPU: time that this process spends is counted in the window.
+func TestRealCPU(t *testing.T) {
+	w := watch(t, New(Options{}))
+	var begin, now syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &begin); err != nil {
+		t.Fatal(err)
+	}
+	var used time.Duration
+	for used < 50*time.Millisecond { // until the kernel has counted it
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &now); err != nil {
+			t.Fatal(err)
+		}
+		used = time.Duration(now.Utime.Nano() + now.Stime.Nano() - begin.Utime.Nano() - begin.Stime.Nano())
+	}
+	var got float64
+	for m := range w.Close().Find(descCPU.Name) {
+		got += m.Value
+	}
+	if got < used.Seconds() {
+		t.Errorf("got %v s, want at least %v", got, used)
+	}
+}
+
+// TestRealNothingLeft: thousands of windows, from several goroutines, leave
+// neither a descriptor nor a goroutine behind.
+func TestRealNothingLeft(t *testing.T) {
+	p := New(Options{NoReset: true}) // with a sampler
+	watch(t, p).Close()
+	before, goroutines := descriptors(t), runtime.NumGoroutine()
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 500 {
+				w, err := p.Watch()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				var r probe.Reading
+				w.Next(&r)
+				w.Close()
+				w.Close()
+			}
+		})
+	}
+	wg.Wait()
+	if got := descriptors(t); got != before {
+		t.Errorf("got %d descriptors of kernel files, had %d", got, before)
+	}
+	for range 1000 { // the goroutines of this test may still be ending
+		if runtime.NumGoroutine() <= goroutines {
+			return
+		}
+		runtime.Gosched()
+	}
+	t.Errorf("got %d goroutines, had %d", runtime.NumGoroutine(), goroutines)
+}
+
+// descriptors counts this process's open files in /proc and /sys.
+func descriptors(t *testing.T) int {
+	t.Helper()
+	const dir = "/proc/self/fd/"
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Skipf("needs /proc: %v", err)
+	}
+	n := 0
+	for _, e := range entries {
+		name, err := os.Readlink(dir + e.Name())
+		if err == nil && (strings.HasPrefix(name, "/proc/") || strings.HasPrefix(name, "/sys/")) && !strings.HasSuffix(name, "/fd") {
+			n++
+		}
+	}
+	return n
+}
