@@ -148,7 +148,7 @@ func TestRealCPU(t *testing.T) {
 func TestRealNothingLeft(t *testing.T) {
 	p := New(Options{NoReset: true}) // with a sampler
 	watch(t, p).Close()
-	before, goroutines := descriptors(t), runtime.NumGoroutine()
+	before := descriptors(t)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -169,13 +169,19 @@ func TestRealNothingLeft(t *testing.T) {
 	if got := descriptors(t); got != before {
 		t.Errorf("got %d descriptors of kernel files, had %d", got, before)
 	}
-	for range 1000 { // the goroutines of this test may still be ending
-		if runtime.NumGoroutine() <= goroutines {
-			return
+	// A goroutine that has been waited for may still be about to end.
+	for limit := time.Now().Add(10 * time.Second); samplers() > 0; runtime.Gosched() {
+		if time.Now().After(limit) {
+			t.Fatalf("got %d samplers after the last window, want none", samplers())
 		}
-		runtime.Gosched()
 	}
-	t.Errorf("got %d goroutines, had %d", runtime.NumGoroutine(), goroutines)
+}
+
+// samplers counts the goroutines that a sampler started.
+func samplers() int {
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	return strings.Count(string(stacks), "created by github.com/tidestaff/tidestaff/cgroup.startSampler")
 }
 
 // descriptors counts this process's open files in /proc and /sys.

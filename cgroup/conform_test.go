@@ -1,0 +1,35 @@
+package cgroup_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/tidestaff/tidestaff/cgroup"
+	"github.com/tidestaff/tidestaff/probe"
+	"github.com/tidestaff/tidestaff/probe/probetest"
+)
+
+func TestConform(t *testing.T) {
+	exercise := func(probe.Probe) { // a millisecond or so of CPU time
+		b := make([]byte, 1<<20)
+		for i := range b {
+			b[i] = byte(i)
+		}
+		runtime.KeepAlive(b)
+	}
+	if runtime.GOOS != "linux" {
+		exercise = nil // levels only: CPU time is Linux's
+	}
+	for _, tt := range []struct {
+		name string
+		opts cgroup.Options
+	}{
+		{"reset", cgroup.Options{}},
+		{"no reset", cgroup.Options{NoReset: true}},
+		{"nothing to see", cgroup.Options{Root: "testdata/nothing"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			probetest.Conform(t, func() probe.Probe { return cgroup.New(tt.opts) }, exercise)
+		})
+	}
+}
