@@ -139,7 +139,9 @@ func (d *Dist) Each(f func(low, high int64, n uint64)) {
 
 // Merge adds the values of o. It is an error if the two differ in digits.
 func (d *Dist) Merge(o *Dist) error {
-	if o.n == 0 && o.clamped == 0 {
+	// An interval without a count may hold the rest of the one before it: the
+	// sum and the maximum of what was recorded while that one was read.
+	if o.n == 0 && o.sum == 0 && o.max == 0 && o.clamped == 0 {
 		return nil
 	}
 	if d.n == 0 {
