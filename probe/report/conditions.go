@@ -139,8 +139,8 @@ func commonConditions(reports []*Report) Conditions {
 	if len(reports) == 0 {
 		return nil
 	}
-	for _, one := range reports[0].Conditions {
-		missing := func(r *Report) bool { return !slices.Contains(r.Conditions, one) }
+	for _, one := range reports[0].allConditions() {
+		missing := func(r *Report) bool { return !slices.Contains(r.allConditions(), one) }
 		if !slices.ContainsFunc(reports[1:], missing) {
 			common = append(common, one)
 		}

@@ -95,31 +95,6 @@ func (r *Report) take(reading *probe.Reading) {
 	r.Duration = reading.End.Sub(reading.Start)
 }
 
-// Join makes one report of several, such as the server's and the load
-// generator's, or before and after. It starts with the first part to start,
-// ends with the last to end, and has the provenance and the host noise of the
-// first part; it has no metrics of its own.
-func Join(name string, parts ...*Report) *Report {
-	r := &Report{Name: name, Parts: parts}
-	for i, p := range parts {
-		if i == 0 {
-			r.Started, r.Duration = p.Started, p.Duration
-			r.Provenance, r.Host = p.Provenance, p.Host
-			continue
-		}
-		end := r.Started.Add(r.Duration)
-		if e := p.Started.Add(p.Duration); e.After(end) {
-			end = e
-		}
-		if p.Started.Before(r.Started) {
-			r.Started = p.Started
-		}
-		r.Duration = end.Sub(r.Started)
-	}
-	r.reading.Start, r.reading.End = r.Started, r.Started.Add(r.Duration)
-	return r
-}
-
 // A Run is a report in the making: windows over the probes and over the host,
 // and one goroutine that tiles the curve.
 type Run struct {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -209,21 +208,5 @@ func TestWriteRefusesUnnamedParts(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "parts[") {
 			t.Errorf("got %v, want an error that names the part", err)
 		}
-	}
-}
-
-func TestJoin(t *testing.T) {
-	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	a := &Report{Name: "a", Started: at.Add(time.Second), Duration: 5 * time.Second}
-	b := &Report{Name: "b", Started: at, Duration: 3 * time.Second}
-	r := Join("all", a, b)
-	if !r.Started.Equal(at) || r.Duration != 6*time.Second {
-		t.Errorf("got %v for %v, want %v for 6s", r.Started, r.Duration, at)
-	}
-	if r.Part("b") != b || r.Part("") != r || r.Part("c") != nil {
-		t.Error("Part does not find the parts by name")
-	}
-	if !slices.Equal(r.Parts, []*Report{a, b}) {
-		t.Error("the parts are not those given")
 	}
 }

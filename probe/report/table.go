@@ -175,13 +175,13 @@ func (t *Table) notes() []string {
 	common := commonConditions(reports)
 	notes := note("Conditions", titles, reports, func(*Report) string { return common.text(nil) })
 	if len(reports) > 1 {
-		notes = append(notes, note("Conditions", titles, reports, func(r *Report) string { return r.Conditions.text(common) })...)
+		notes = append(notes, note("Conditions", titles, reports, func(r *Report) string { return r.allConditions().text(common) })...)
 	}
 	for _, kind := range []struct {
 		name string
 		of   func(*Report) string
 	}{
-		{"Deviations", func(r *Report) string { return strings.Join(r.Deviations, "; ") }},
+		{"Deviations", func(r *Report) string { return strings.Join(r.allDeviations(), "; ") }},
 		{"Host", func(r *Report) string { return r.Host.text() }},
 		{"Ran on", func(r *Report) string { return r.Provenance.text() }},
 	} {

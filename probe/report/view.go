@@ -107,8 +107,16 @@ func (r *Report) headGrid() *grid {
 	}
 	g := &grid{title: title + ", " + formatValue(r.Duration.Seconds(), "s", "") + " from " +
 		r.Started.UTC().Format(time.DateTime) + " UTC"}
-	t := &Table{Columns: []Column{{Report: r}}}
-	g.notes = t.notes()
+	for _, n := range []struct{ name, text string }{
+		{"Conditions", r.Conditions.text(nil)},
+		{"Deviations", strings.Join(r.Deviations, "; ")},
+		{"Host", r.Host.text()},
+		{"Ran on", r.Provenance.text()},
+	} {
+		if n.text != "" {
+			g.notes = append(g.notes, n.name+": "+n.text)
+		}
+	}
 	return g
 }
 
