@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +15,11 @@ import (
 //
 // After 1,024 slices, and again after each 512 more, the interval doubles: a
 // run of 17 minutes is seen by the second, one of a day costs less than 5,000
-// slices. The first 256 series are kept.
+// slices.
+//
+// Every metric without attributes is kept. Of those with some (an operation, a
+// method) it keeps, for each metric, the first 16 combinations that appear, and
+// 256 series in all; busy ones appear first.
 type Curve struct {
 	// At is when each slice began, counted from the start of the first; For
 	// is how long it lasted.
@@ -37,8 +42,9 @@ type Series struct {
 }
 
 const (
-	manySlices = 1024 // after these, and each further half, slices get longer
-	maxSeries  = 256
+	manySlices   = 1024 // after these, and each further half, slices get longer
+	maxLabelled  = 256  // series with attributes
+	maxPerMetric = 16   // of them, for one statistic of one metric
 )
 
 // curveStats are kept of each distribution. There is no p99: a slice of a
@@ -50,10 +56,12 @@ type curveBuilder struct {
 	origin   time.Time
 	c        Curve
 	index    map[string]int // where a series is in c.Series, -1 if omitted
+	labelled int            // series with attributes in c.Series
+	perStat  map[string]int // of them, by metric and statistic
 }
 
 func newCurveBuilder(interval time.Duration) *curveBuilder {
-	return &curveBuilder{interval: interval, index: map[string]int{}}
+	return &curveBuilder{interval: interval, index: map[string]int{}, perStat: map[string]int{}}
 }
 
 // slice begins the next slice, of the reading's length.
@@ -101,20 +109,36 @@ func (b *curveBuilder) put(m *probe.Metric, stat string, v float64) {
 	s.Values = append(s.Values, v)
 }
 
+// newSeries finds room for a series that has not been seen before.
 func (b *curveBuilder) newSeries(key string, m *probe.Metric, stat string) int {
-	i := -1
-	if len(b.c.Series) < maxSeries {
-		i = len(b.c.Series)
-		unit := m.Unit
-		if stat == "count" {
-			unit = "1"
-		}
-		b.c.Series = append(b.c.Series, Series{Name: m.Name, Unit: unit, Attrs: m.Attrs, Stat: stat})
-	} else {
+	if !b.room(m, stat) {
 		b.c.Omitted++
+		b.index[key] = -1
+		return -1
 	}
-	b.index[key] = i
-	return i
+	unit := m.Unit
+	if stat == "count" {
+		unit = "1"
+	}
+	b.index[key] = len(b.c.Series)
+	b.c.Series = append(b.c.Series, Series{Name: m.Name, Unit: unit, Attrs: m.Attrs, Stat: stat})
+	return b.index[key]
+}
+
+// room counts a series with attributes in, if there is room. The name of a
+// probe is not one: there are few probes.
+func (b *curveBuilder) room(m *probe.Metric, stat string) bool {
+	labels := func(a probe.Attr) bool { return a.Key != probe.AttrProbeName }
+	if !slices.ContainsFunc(m.Attrs, labels) {
+		return true
+	}
+	key := m.Name + "\x00" + stat
+	if b.labelled == maxLabelled || b.perStat[key] == maxPerMetric {
+		return false
+	}
+	b.labelled++
+	b.perStat[key]++
+	return true
 }
 
 // pad gives the series that the slice did not have a number that is not there.

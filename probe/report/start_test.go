@@ -145,18 +145,30 @@ func TestCurveGaps(t *testing.T) {
 	}
 }
 
+// Methods and operations cannot crowd out the lag and the memory.
 func TestCurveBoundsItsSeries(t *testing.T) {
 	b := newCurveBuilder(time.Second)
 	r := new(probe.Reading)
-	for i := range maxSeries + 7 {
-		r.Metrics = append(r.Metrics, probe.Metric{Desc: hits, Attrs: []probe.Attr{{Key: "k", Value: fmt.Sprint(i)}}})
+	for metric := range 40 {
+		d := &probe.Desc{Name: fmt.Sprint("m", metric), Unit: "1", Kind: probe.KindCounter}
+		for i := range 20 {
+			r.Metrics = append(r.Metrics, probe.Metric{Desc: d, Attrs: []probe.Attr{{Key: "k", Value: fmt.Sprint(i)}}})
+		}
 	}
+	r.Metrics = append(r.Metrics, probe.Metric{Desc: hits, Value: 5, Attrs: []probe.Attr{{Key: probe.AttrProbeName, Value: "a"}}})
 	for range 2 {
 		b.slice(r)
 		b.add(r)
 	}
-	if c := b.curve(); len(c.Series) != maxSeries || c.Omitted != 7 {
-		t.Errorf("got %d series and %d omitted, want %d and 7", len(c.Series), c.Omitted, maxSeries)
+	c := b.curve()
+	if want := maxLabelled + 1; len(c.Series) != want || c.Omitted != 40*20-maxLabelled {
+		t.Errorf("got %d series and %d omitted, want %d and %d", len(c.Series), c.Omitted, want, 40*20-maxLabelled)
+	}
+	if got := fmt.Sprint(c.find("hits", "value")); got != "[5 5]" {
+		t.Errorf("got hits %v, want [5 5]", got)
+	}
+	if got := c.Series[maxPerMetric-1].Name + c.Series[maxPerMetric].Name; got != "m0m1" {
+		t.Errorf("got %q, want %d series of each metric", got, maxPerMetric)
 	}
 }
 
