@@ -23,8 +23,8 @@ type cell struct {
 }
 
 // evaluate computes a row in a report. Without the metric it is nil.
-func evaluate(r *Report, metric string, attrs []probe.Attr, stat string) *cell {
-	f := find(r, metric, attrs)
+func evaluate(r *Report, s *selector, stat string) *cell {
+	f := find(r, s)
 	if f == nil {
 		return nil
 	}
@@ -76,6 +76,7 @@ func (c *cell) tooFew() bool {
 	return false
 }
 
+// allNaN tells whether the cell has no number at all, only dashes.
 func allNaN(vs []float64) bool {
 	return !slices.ContainsFunc(vs, func(v float64) bool { return !math.IsNaN(v) })
 }

@@ -60,6 +60,7 @@ type curveBuilder struct {
 	perStat  map[string]int // of them, by metric and statistic
 }
 
+// newCurveBuilder makes an empty curve whose slices last interval at first.
 func newCurveBuilder(interval time.Duration) *curveBuilder {
 	return &curveBuilder{interval: interval, index: map[string]int{}, perStat: map[string]int{}}
 }
@@ -93,6 +94,8 @@ func (b *curveBuilder) add(r *probe.Reading) {
 	}
 }
 
+// put gives one series its number for the current slice. A series that has
+// missed slices (it is new, or its gauge was absent) is filled up to there.
 func (b *curveBuilder) put(m *probe.Metric, stat string, v float64) {
 	key := seriesKey(m, stat)
 	i, ok := b.index[key]
@@ -151,11 +154,14 @@ func (b *curveBuilder) pad() {
 	}
 }
 
+// curve ends the building.
 func (b *curveBuilder) curve() *Curve {
 	b.pad()
 	return &b.c
 }
 
+// seriesKey identifies a series. NUL cannot be in a name, and in an attribute it
+// would do no worse than join two series.
 func seriesKey(m *probe.Metric, stat string) string {
 	var k strings.Builder
 	k.WriteString(m.Name)

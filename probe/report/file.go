@@ -121,6 +121,8 @@ type fileSeries struct {
 // point, so that a count of nanoseconds or bytes is an integer in the file.
 type number float64
 
+// MarshalJSON prints 20000000 where encoding/json would print 2e+07 from some
+// size on, which schema validators and people read as a fraction.
 func (n number) MarshalJSON() ([]byte, error) {
 	f := float64(n)
 	if f == math.Trunc(f) && math.Abs(f) < 1<<63 {
@@ -171,6 +173,7 @@ func toFile(v float64, unit string) *number {
 // attrs are an object in the file and come back sorted by key.
 type attrs map[string]string
 
+// attrsOf is nil for no attributes, so that the field is left out.
 func attrsOf(list []probe.Attr) attrs {
 	if len(list) == 0 {
 		return nil
@@ -182,6 +185,7 @@ func attrsOf(list []probe.Attr) attrs {
 	return as
 }
 
+// list sorts the attributes: an object has no order to restore.
 func (as attrs) list() []probe.Attr {
 	if len(as) == 0 {
 		return nil

@@ -26,6 +26,8 @@ var fileSystems = map[uint32]string{
 	0x00c36400: "ceph",
 }
 
+// fileSystem asks the kernel. A folder in a container usually says overlayfs,
+// whose fsync and rename are those of the file system below it.
 func fileSystem(path string) (string, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(path, &st); err != nil {

@@ -34,6 +34,7 @@ func (g *grid) dropEmpty() {
 	}
 }
 
+// used tells whether any row has text in the column.
 func (g *grid) used(c int) bool {
 	for _, row := range g.rows {
 		if row[c] != "" {
@@ -43,6 +44,8 @@ func (g *grid) used(c int) bool {
 	return false
 }
 
+// cut removes an element without touching the array behind s, which a row may
+// share.
 func cut[T any](s []T, i int) []T { return append(s[:i:i], s[i+1:]...) }
 
 // clean makes text from outside (a path, a statement, an error) safe for one
@@ -82,6 +85,8 @@ func width(s string) int {
 	return n
 }
 
+// runeWidth is 0 for marks that are drawn over the rune before them, 2 for what
+// fills two cells.
 func runeWidth(r rune) int {
 	switch {
 	case r < 0x300: // the common case, before any table look-up
@@ -101,6 +106,8 @@ var wide = [...][2]rune{
 	{0xfe30, 0xfe6f}, {0xff00, 0xff60}, {0xffe0, 0xffe6}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd},
 }
 
+// isWide looks the rune up in wide. A terminal that draws emoji over one cell
+// is off by one there; none does it the same.
 func isWide(r rune) bool {
 	for _, b := range wide {
 		if r >= b[0] && r <= b[1] {

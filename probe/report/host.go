@@ -92,6 +92,8 @@ type hostProbe struct {
 	groupErr error
 }
 
+// newHostProbe finds the cgroup once: a process that is moved while it is
+// measured is not followed.
 func newHostProbe(root string) *hostProbe {
 	h := &hostProbe{root: rootOr(root), counters: map[*probe.Desc]*probe.Counter{}}
 	h.Descs = hostDescs
@@ -100,6 +102,7 @@ func newHostProbe(root string) *hostProbe {
 	return h
 }
 
+// rootOr is the file system's own root where Options.Root is empty.
 func rootOr(root string) string {
 	if root == "" {
 		return "/"
@@ -107,6 +110,8 @@ func rootOr(root string) string {
 	return root
 }
 
+// sample looks at everything once. It is the Core's hook, called before each
+// reading of any of its windows: the totals' and the curve's.
 func (h *hostProbe) sample() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -135,6 +140,8 @@ func (h *hostProbe) lack(err error, ds ...*probe.Desc) {
 	}
 }
 
+// setLoad keeps the range of the load average beside its gauge: a window holds
+// only a gauge's last value.
 func (h *hostProbe) setLoad(v float64) {
 	if h.gauge == nil {
 		h.gauge = h.Gauge(descLoad)
@@ -179,6 +186,7 @@ func (h *hostProbe) noise(r *probe.Reading) Host {
 	return host
 }
 
+// total is what a counter gained in the window. ok is false if it is absent.
 func total(r *probe.Reading, d *probe.Desc) (float64, bool) {
 	for m := range r.Find(d.Name) {
 		return m.Value, true
@@ -186,6 +194,8 @@ func total(r *probe.Reading, d *probe.Desc) (float64, bool) {
 	return 0, false
 }
 
+// share divides a counter by what it is a part of, which was read at about, not
+// exactly, the same instant: hence the clamp.
 func share(r *probe.Reading, d *probe.Desc, whole float64) *float64 {
 	v, ok := total(r, d)
 	if !ok {

@@ -11,6 +11,8 @@ import (
 	"github.com/tidestaff/tidestaff/internal/proc"
 )
 
+// read opens the file anew each time. Once a second that costs less than the
+// descriptors would be worth.
 func (h *hostProbe) read(name string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(h.root, name))
 }
@@ -71,8 +73,12 @@ func (h *hostProbe) lookAtPressure() {
 	h.set(descPressure, micros(p.Some.Total.V))
 }
 
+// micros turns a total in microseconds into nanoseconds, and into the largest
+// there is where it would overflow (after 292 years).
 func micros(v uint64) int64 { return int64(min(v, math.MaxInt64/1000)) * 1000 }
 
+// cpuGroup is the process's group for the cpu controller, whose cpu.stat tells
+// of throttling. The error says why it cannot be seen.
 func cpuGroup(root string) (proc.Group, error) {
 	groups, err := proc.Detect(root)
 	if err != nil {
@@ -85,6 +91,8 @@ func cpuGroup(root string) (proc.Group, error) {
 // nanoseconds.
 var throttleKeys = []string{"nr_throttled", "throttled_usec", "throttled_time"}
 
+// lookAtThrottling reads cpu.stat of the process's own group. The quota of a
+// group above it throttles too, and is not counted here.
 func (h *hostProbe) lookAtThrottling() {
 	err := h.groupErr
 	if err == nil {
@@ -95,6 +103,8 @@ func (h *hostProbe) lookAtThrottling() {
 	}
 }
 
+// readThrottling refuses a file without the counters (the root group of
+// version 2 has only the usage): no throttling seen is not no throttling.
 func (h *hostProbe) readThrottling() error {
 	name := filepath.Join(h.group.Dir, "cpu.stat")
 	b, err := os.ReadFile(name)

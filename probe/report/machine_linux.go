@@ -71,6 +71,8 @@ func cpuLimit(g proc.Group) float64 {
 	return limit
 }
 
+// quota reads the CPU quota of one group's folder. A folder without the files
+// has none, like the root.
 func quota(version int, dir string) proc.CPUMax {
 	if version == 2 {
 		b, err := os.ReadFile(filepath.Join(dir, "cpu.max"))

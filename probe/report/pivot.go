@@ -37,6 +37,7 @@ type PivotColumn struct {
 	Title  string
 	Metric string
 	Attrs  []probe.Attr
+	Match  func(*probe.Metric) bool
 	Stat   string
 	Unit   string
 }
@@ -62,7 +63,7 @@ func (p *Pivot) Rows(reports ...*Report) []Row {
 			seen[l.id()] = true
 			c := p.Columns[0]
 			rows = append(rows, Row{Label: strings.Join(l.keys, " "), Part: p.Part, Metric: c.Metric,
-				Attrs: slices.Concat(c.Attrs, p.attrs(l.keys)), Stat: c.Stat, Unit: c.Unit})
+				Attrs: slices.Concat(c.Attrs, p.attrs(l.keys)), Match: c.Match, Stat: c.Stat, Unit: c.Unit})
 		}
 	}
 	return rows
@@ -74,6 +75,7 @@ type line struct {
 	cells []*cell
 }
 
+// id identifies the combination.
 func (l *line) id() string { return strings.Join(l.keys, "\x00") }
 
 // weight is what lines are ordered by.
@@ -84,6 +86,8 @@ func (l *line) weight(sort int) float64 {
 	return l.cells[sort].vals[0]
 }
 
+// attrs are the attributes that a line's metrics carry. A key that is empty
+// was not there, and is not asked for.
 func (p *Pivot) attrs(keys []string) []probe.Attr {
 	var as []probe.Attr
 	for i, k := range p.By {
@@ -121,10 +125,13 @@ func (p *Pivot) lines(r *Report) []*line {
 	}
 	for _, l := range lines {
 		for _, c := range p.Columns {
-			l.cells = append(l.cells, evaluate(groups[l.id()], c.Metric, c.Attrs, c.Stat))
+			l.cells = append(l.cells, evaluate(groups[l.id()], &selector{c.Metric, c.Attrs, c.Match}, c.Stat))
 		}
 	}
-	return lines
+	// The columns' filters may leave nothing of a group.
+	return slices.DeleteFunc(lines, func(l *line) bool {
+		return !slices.ContainsFunc(l.cells, func(c *cell) bool { return c != nil })
+	})
 }
 
 // keys returns the values of the attributes, nil if the metric is of none of
@@ -166,6 +173,8 @@ func (p *Pivot) top(lines []*line) (kept, rest []*line) {
 	return lines[:n], lines[n:]
 }
 
+// grid heads the text columns with the last word of their attribute's key:
+// "role" says as much as "tidestaff.goroutine.role".
 func (p *Pivot) grid(r *Report) *grid {
 	g := &grid{title: p.Title}
 	for _, k := range p.By {

@@ -94,6 +94,7 @@ func (p *Provenance) collector() {
 	}
 }
 
+// build takes over what the Go command stamped into the binary.
 func (p *Provenance) build(info *debug.BuildInfo) {
 	p.Module, p.Version = info.Main.Path, info.Main.Version
 	for _, s := range info.Settings {
@@ -129,6 +130,7 @@ func (p *Provenance) text() string {
 	return s + p.Cgroup.text() + p.commit()
 }
 
+// text is the limits as the tail of a line, "" if there is no cgroup.
 func (c *Cgroup) text() string {
 	if c == nil {
 		return ""
@@ -143,6 +145,7 @@ func (c *Cgroup) text() string {
 	return s
 }
 
+// commit is the abbreviated revision as the tail of a line.
 func (p *Provenance) commit() string {
 	if p.Commit == "" {
 		return ""

@@ -63,6 +63,8 @@ type looseReport struct {
 	Parts      []json.RawMessage `json:"parts"`
 }
 
+// read is Read without the package's name in the error, to which ReadFile adds
+// the path.
 func read(r io.Reader) (*Report, error) {
 	b, err := io.ReadAll(r)
 	if err != nil {
@@ -142,7 +144,10 @@ type pathError struct {
 	err  error
 }
 
+// Error is the path to the field and what is wrong there.
 func (e *pathError) Error() string { return e.path + ": " + e.err.Error() }
+
+// Unwrap gives the error without the path.
 func (e *pathError) Unwrap() error { return e.err }
 
 // each decodes the elements of a list and hands them on.
@@ -160,6 +165,9 @@ func each[T any](field string, list []json.RawMessage, f func(*T) error) error {
 	return nil
 }
 
+// readReport reads one report, the whole or a part. It wants what cannot be
+// guessed (when, how long, the list of metrics, be it empty) and takes the rest
+// as it comes.
 func readReport(b []byte) (*Report, error) {
 	var l looseReport
 	if err := decode(b, &l); err != nil {
@@ -203,6 +211,8 @@ func readReport(b []byte) (*Report, error) {
 	return r, nil
 }
 
+// readParts reads the reports within this one. A part that cannot be found by
+// its name would be lost.
 func (r *Report) readParts(list []json.RawMessage) error {
 	for i, b := range list {
 		p, err := readReport(b)
@@ -245,6 +255,8 @@ func (r *Report) readCondition(raw *struct {
 	return nil
 }
 
+// readEvent takes over one event. Nothing of it is checked against the window:
+// a stall may have begun before.
 func (r *Report) readEvent(f *fileEvent) error {
 	if f.Name == "" {
 		return at("name", errors.New("missing"))
@@ -258,6 +270,8 @@ func (r *Report) readEvent(f *fileEvent) error {
 	return nil
 }
 
+// readCurve wants the same number of slices everywhere, which a schema cannot
+// say.
 func (r *Report) readCurve(f *fileCurve) error {
 	if f == nil {
 		return nil

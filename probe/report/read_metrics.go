@@ -44,6 +44,8 @@ func (r *Report) readMetrics(list []json.RawMessage) error {
 	})
 }
 
+// desc is the description as far as the file has it: help, bounds and, until
+// the first distribution is decoded, digits stay in the program.
 func (f *fileMetric) desc() (*probe.Desc, error) {
 	if f.Name == "" {
 		return nil, at("name", errors.New("missing"))
@@ -64,6 +66,7 @@ func (f *fileMetric) desc() (*probe.Desc, error) {
 	return d, nil
 }
 
+// kindOf is the inverse of [probe.Kind.String].
 func kindOf(name string) (probe.Kind, bool) {
 	for k := probe.KindCounter; k <= probe.KindDistribution; k++ {
 		if k.String() == name {
@@ -91,6 +94,7 @@ func (f *fileMetric) read(m *probe.Metric) (clamped uint64, err error) {
 	return f.Dist.Clamped, nil
 }
 
+// read is NaN, absent, for a number that is not in the file.
 func (n *number) read(unit string) float64 {
 	if n == nil {
 		return math.NaN()
@@ -99,6 +103,9 @@ func (n *number) read(unit string) float64 {
 	return float64(*n) * scale
 }
 
+// read decodes the buckets and checks them against the count, so that a file
+// whose two halves are of different reports is refused. The percentiles in the
+// file are for others and are not looked at.
 func (f *fileDist) read() (*probe.Dist, error) {
 	if f.Count == 0 {
 		return new(probe.Dist), nil
@@ -123,6 +130,7 @@ func (f *fileDist) read() (*probe.Dist, error) {
 	return d, nil
 }
 
+// read leaves p exact, its zero value, if the file says nothing.
 func (f *fileProv) read(p *probe.Provenance) error {
 	if f == nil {
 		return nil

@@ -25,6 +25,8 @@ func (g *grid) markdown(w io.Writer) error {
 	return err
 }
 
+// mdTable writes the heading, to which the second line is added in parentheses
+// (a cell has one line), the rule with the alignment, and the rows.
 func (g *grid) mdTable(b *strings.Builder) {
 	head := make([]string, len(g.head))
 	rule := make([]string, len(g.head))
@@ -45,6 +47,7 @@ func (g *grid) mdTable(b *strings.Builder) {
 	}
 }
 
+// mdLine writes one row.
 func mdLine(b *strings.Builder, cells []string) {
 	b.WriteString("|")
 	for _, cell := range cells {
@@ -59,4 +62,5 @@ var markup = strings.NewReplacer(
 	`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", ">", "&gt;", "[", `\[`, "]", `\]`, "~", `\~`,
 )
 
+// escape makes text safe within a cell or a paragraph.
 func escape(s string) string { return markup.Replace(clean(s)) }

@@ -26,6 +26,7 @@ func (g *grid) terminal(w io.Writer) error {
 	return err
 }
 
+// lines writes the heading, a rule below it, and the rows.
 func (g *grid) lines(b *strings.Builder) {
 	widths := g.widths()
 	g.line(b, widths, g.head)
@@ -42,6 +43,8 @@ func (g *grid) lines(b *strings.Builder) {
 	}
 }
 
+// line writes one row without blanks at its end, which would be noise in a
+// commit message or a golden file.
 func (g *grid) line(b *strings.Builder, widths []int, cells []string) {
 	var line strings.Builder
 	for c, cell := range cells {
@@ -59,6 +62,7 @@ func (g *grid) line(b *strings.Builder, widths []int, cells []string) {
 	b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 }
 
+// widths is how many cells each column needs.
 func (g *grid) widths() []int {
 	widths := make([]int, len(g.head))
 	measure := func(cells []string) {

@@ -89,6 +89,7 @@ func Of(reading *probe.Reading) *Report {
 	return r
 }
 
+// take makes the reading the report's own, and its window the report's.
 func (r *Report) take(reading *probe.Reading) {
 	r.reading = *reading
 	r.Started = reading.Start
@@ -159,6 +160,7 @@ func (r *Run) open(set probe.Probe, interval time.Duration) (err error) {
 	return nil
 }
 
+// watch opens a window over each probe, or none.
 func watch(probes []probe.Probe) ([]*probe.Window, error) {
 	var ws []*probe.Window
 	for _, p := range probes {
@@ -224,6 +226,8 @@ func (r *Run) Close() *Report {
 	return r.report
 }
 
+// finish stops the curve before the totals end: the last slice must not reach
+// beyond them.
 func (r *Run) finish() {
 	close(r.stop)
 	<-r.done

@@ -56,6 +56,13 @@ func inUnit(d *probe.Desc, stat string, raw float64) float64 {
 	return d.Value(raw)
 }
 
+// A selector is the part of a row that says which metrics it is about.
+type selector struct {
+	metric string
+	attrs  []probe.Attr
+	match  func(*probe.Metric) bool // may be nil
+}
+
 // A found is what a row selects in one report: all metrics of a name that
 // carry the row's attributes, taken together.
 type found struct {
@@ -66,12 +73,15 @@ type found struct {
 	secs  float64 // length of the window, for rates
 }
 
-// find collects the metrics. Counters and levels of several series add up,
+// find collects the metrics that a row selects. Counters and levels of several series add up,
 // distributions merge, of gauges and peaks the highest counts. It is nil if
 // there is no such metric, or if two cannot be merged.
-func find(r *Report, name string, attrs []probe.Attr) *found {
+func find(r *Report, s *selector) *found {
 	var f *found
-	for m := range r.reading.Find(name, attrs...) {
+	for m := range r.reading.Find(s.metric, s.attrs...) {
+		if s.match != nil && !s.match(m) {
+			continue
+		}
 		if f == nil {
 			f = &found{desc: m.Desc, value: m.Value, prov: m.Prov, secs: r.Duration.Seconds()}
 			if m.Dist != nil {
@@ -90,6 +100,8 @@ func find(r *Report, name string, attrs []probe.Attr) *found {
 	return f
 }
 
+// add takes another series in. The provenance of the whole is that of the least
+// certain part.
 func (f *found) add(m *probe.Metric) {
 	if m.Prov.How > f.prov.How {
 		f.prov = m.Prov

@@ -42,6 +42,9 @@ type Row struct {
 	// Metric and Attrs select the metrics.
 	Metric string
 	Attrs  []probe.Attr
+	// Match, if not nil, narrows the selection further, such as to roles that
+	// begin with "background:".
+	Match func(*probe.Metric) bool
 	// Stat is one of the following or several with slashes between them, such
 	// as "p50/p95/max", which is the default of a distribution:
 	//
@@ -75,7 +78,7 @@ func (row *Row) cell(r *Report) *cell {
 		return nil
 	}
 	if row.Value == nil {
-		return evaluate(r, row.Metric, row.Attrs, row.Stat)
+		return evaluate(r, &selector{row.Metric, row.Attrs, row.Match}, row.Stat)
 	}
 	v, unit, ok := row.Value(r)
 	if !ok {
@@ -84,6 +87,8 @@ func (row *Row) cell(r *Report) *cell {
 	return &cell{stats: []string{"value"}, vals: []float64{v}, unit: unit}
 }
 
+// grid has all columns that any table may have; those that stay empty are
+// dropped.
 func (t *Table) grid() *grid {
 	g := &grid{title: t.Title, head: []string{"", "n"}, under: []string{"", ""}, left: []bool{true, false}}
 	for _, c := range t.Columns {
@@ -137,6 +142,7 @@ func (t *Table) row(row *Row) []string {
 	return append(append([]string{label, n}, texts...), r, strings.Join(hows, "; "))
 }
 
+// appendNew adds a text that is not empty and not there yet.
 func appendNew(list []string, s string) []string {
 	if s == "" {
 		return list
@@ -190,6 +196,8 @@ func (t *Table) notes() []string {
 	return notes
 }
 
+// note is one line if all columns say the same, else one for each column that
+// has something to say.
 func note(name string, titles []string, reports []*Report, of func(*Report) string) []string {
 	texts := make([]string, len(reports))
 	for i, r := range reports {

@@ -93,6 +93,9 @@ func formatGroup(vs []float64, unit, want string) string {
 	if low < 0.01*s.per && len(vs) > 1 {
 		return eachAlone(vs, scales, suffix)
 	}
+	if s.name == "B" {
+		return join(vs, s, formatCount) + unitText(s, suffix) // there are no parts of a byte
+	}
 	return join(vs, s, formatNumber) + unitText(s, suffix)
 }
 
@@ -101,6 +104,7 @@ func formatValue(v float64, unit, want string) string {
 	return formatGroup([]float64{v}, unit, want)
 }
 
+// unitText follows the number, with a space before it as SI wants.
 func unitText(s scale, suffix string) string { return " " + s.name + suffix }
 
 // eachAlone gives every value its own unit: "312 ns / 8.3 s".
@@ -117,6 +121,7 @@ func eachAlone(vs []float64, scales []scale, suffix string) string {
 	return strings.Join(parts, " / ")
 }
 
+// join prints the values in one scale, without its name.
 func join(vs []float64, s scale, format func(float64) string) string {
 	parts := make([]string, len(vs))
 	for i, v := range vs {

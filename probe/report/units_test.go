@@ -28,6 +28,8 @@ func TestFormatGroup(t *testing.T) {
 		{[]float64{1.3 * (1 << 30)}, "By", "", "1.3 GiB"},
 		{[]float64{1031 << 20}, "By", "MiB", "1,031 MiB"},
 		{[]float64{17}, "By", "", "17 B"},
+		{[]float64{3}, "By", "", "3 B"},
+		{[]float64{0}, "By", "", "0 B"},
 		{[]float64{5 << 20}, "By/s", "", "5.0 MiB/s"},
 		{[]float64{20000}, "{row}", "", "20,000"},
 		{[]float64{8}, "{query}", "", "8"},

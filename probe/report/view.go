@@ -23,6 +23,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	return r.write(w, (*grid).markdown)
 }
 
+// write renders the tables one after the other with an empty line between.
 func (r *Report) write(w io.Writer, render func(*grid, io.Writer) error) error {
 	for i, g := range r.view(nil) {
 		if i > 0 {
@@ -100,6 +101,8 @@ func (r *Report) shown() []*probe.Metric {
 	return ms
 }
 
+// headGrid has no rows: the title and the lines about where, on what and how
+// undisturbed the report was made.
 func (r *Report) headGrid() *grid {
 	title := r.Name
 	if title == "" {
@@ -129,10 +132,13 @@ func distRow(m *probe.Metric) []string {
 	return row
 }
 
+// seriesLabel is the metric's name and its attributes.
 func seriesLabel(m *probe.Metric) string {
 	return strings.TrimSpace(m.Name + " " + attrsText(m.Attrs))
 }
 
+// attrsText shortens the keys to their last word, which tells them apart within
+// one metric.
 func attrsText(as []probe.Attr) string {
 	parts := make([]string, len(as))
 	for i, a := range as {
@@ -164,6 +170,8 @@ func (r *Report) details() []*grid {
 	return gs
 }
 
+// detailGrid shows the largest: with a bounded table of paths the sum is where
+// the cost is.
 func detailGrid(name string, ms []*probe.Metric) *grid {
 	slices.SortStableFunc(ms, func(a, b *probe.Metric) int { return cmp.Compare(b.Value, a.Value) })
 	g := &grid{title: name, head: []string{"", "n", "p50", "p95", "max", "sum"},
@@ -209,6 +217,8 @@ func (r *Report) eventGrid() *grid {
 	return g
 }
 
+// absentGrid says what the tables above do not have, so that nobody takes it
+// for zero.
 func (r *Report) absentGrid() *grid {
 	g := &grid{title: "Not measured", head: []string{"what", "why"}, left: []bool{true, true}}
 	for _, a := range r.reading.Absent {

@@ -48,6 +48,8 @@ func (r *Report) WriteFile(path string) error {
 	return nil
 }
 
+// replace writes b to path by way of a temporary file in the same folder, since
+// a rename cannot cross file systems.
 func replace(path string, b []byte) error {
 	// The file that a link leads to is replaced, not the link.
 	if p, err := filepath.EvalSymlinks(path); err == nil {
@@ -124,6 +126,7 @@ func (r *Report) file() (*fileReport, error) {
 	return f, r.fileParts(f)
 }
 
+// fileParts refuses parts that [Report.Part] could not find again.
 func (r *Report) fileParts(f *fileReport) error {
 	for i, p := range r.Parts {
 		if p.Name == "" || r.Part(p.Name) != p {
@@ -138,6 +141,9 @@ func (r *Report) fileParts(f *fileReport) error {
 	return nil
 }
 
+// fileMetric converts the metric at i. A scalar that is not a number has no
+// value in the file; the bench units of detail metrics stay out, since no
+// benchmark reports them.
 func (r *Report) fileMetric(i int) (fileMetric, error) {
 	m := &r.reading.Metrics[i]
 	unit, _ := fileUnit(m.Unit)
@@ -165,6 +171,8 @@ func (r *Report) fileMetric(i int) (fileMetric, error) {
 	return f, nil
 }
 
+// distFile encodes a distribution. One without values has no percentile, no
+// maximum and no buckets.
 func distFile(d *probe.Dist) (*fileDist, error) {
 	f := &fileDist{Count: d.Count(), Sum: d.Sum(), Clamped: d.Clamped()}
 	if f.Count == 0 {
@@ -184,11 +192,13 @@ func distFile(d *probe.Dist) (*fileDist, error) {
 	return f, nil
 }
 
+// quantile is a pointer, since the file leaves out what there is not.
 func quantile(d *probe.Dist, q float64) *int64 {
 	v := d.Quantile(q)
 	return &v
 }
 
+// file converts the curve, nil if there is none.
 func (c *Curve) file() *fileCurve {
 	if c == nil {
 		return nil
