@@ -1,0 +1,89 @@
+// Package sqlitetrace measures what a service does with its SQL database, by
+// wrapping the database/sql driver, without changing what the program can
+// observe of it.
+//
+//	p := sqlitetrace.New(sqlitetrace.Options{})
+//	db, err := p.Open("sqlite", dsn) // any registered driver; a *sql.DB like any other
+//
+// It is made for embedded SQLite, where a query is CPU and disk time of this
+// very process, and works with any driver.
+//
+// # What is measured
+//
+// Per store method, role of the goroutine and kind of operation (exec, query,
+// tx):
+//
+//   - db.client.operation.duration: the time in the driver. For a query that is
+//     the call, plus stepping its rows, plus closing them: SQLite does the work
+//     of a query while its rows are stepped, and an INSERT with RETURNING commits
+//     in the last step or in the close. Its count is the number of operations.
+//   - tidestaff.db.queries: statements executed, each once. A driver.ErrSkip, a
+//     prepare, a ping and a session reset are none; begin, commit and rollback
+//     are operations of kind tx and no queries.
+//   - tidestaff.db.query.time: a query's time by phase: call, step, close.
+//   - db.client.response.returned_rows: rows stepped per query.
+//   - tidestaff.db.cursor.duration: from a query's start to the end of its
+//     close, the application's own time between the rows included. What it has
+//     over the operation's duration is time in which the application sat on an
+//     open cursor, which pins the write-ahead log.
+//   - tidestaff.db.cursor.active: cursors open now. One that is never closed
+//     stays here, and appears in nothing else but tidestaff.db.queries.
+//   - tidestaff.db.errors by class, and tidestaff.db.retries.
+//
+// The method and the role of an execution are those of [probe.LabelOf]. Rows
+// belong to the query that made them, commit and rollback to the method that
+// began the transaction, on whatever goroutine they run. Each query also adds
+// itself, its time and its rows to the [probe.Op] in its context; rows that are
+// closed after the operation's End no longer count in it.
+//
+// # Accuracy and limits
+//
+// Counts and rows are exact. Call and close are always timed. Of the steps the
+// first 16 are timed, then one in 16 at a random place, and these are scaled: a
+// clock read before and after each row would cost a fifth of the row. The
+// estimate is never more than the cursor's duration leaves room for.
+//
+// An attempt that fails with [driver.ErrBadConn] outside a transaction is not a
+// query: database/sql tries again, and it is a retry. (If every attempt fails,
+// the statement has run nowhere: there are retries and no query.) Inside a
+// transaction it is a failed query of class bad_conn.
+//
+// Errors are classed by what the driver says in types and codes, never by their
+// text: busy, busy_snapshot (a read transaction that can no longer write; SQLite
+// reports it at once and waits for nothing), locked, constraint, canceled,
+// deadline, bad_conn, other. SQLite's result codes are found in the errors of
+// modernc.org/sqlite, mattn/go-sqlite3 and ncruces/go-sqlite3; if
+// [Options].System is not "sqlite", SQLSTATE is looked for. An operation has at
+// most one error, its first.
+//
+// The time that a call waits for a connection from the pool is spent in
+// database/sql and not seen here. Whoever calls the database from inside the
+// database (a user-defined function) is timed twice.
+//
+// # What the program can observe
+//
+// A wrapped connection and statement implement exactly the optional interfaces
+// of package driver that the original implements, wherever their presence makes
+// a difference to database/sql; the rest are always there and answer as
+// database/sql would without them. Errors, contexts, arguments and results pass
+// through as they are. (*sql.DB).Driver is the original driver. A wrapped
+// connection gives the original one from Unwrap() driver.Conn and Raw()
+// driver.Conn, which is what (*sql.Conn).Raw needs: a direct type assertion to
+// the driver's own type is the one thing that no wrapper can make succeed.
+//
+// # Concurrency
+//
+// A Probe is safe for concurrent use and serves any number of databases. It has
+// no global state and starts no goroutine.
+//
+// # Cost
+//
+// With no window open an Exec costs one atomic load and no allocation, and rows
+// are the driver's own. With one, an Exec whose context has a complete label
+// allocates nothing, a query once. The benchmarks beside the bare fake driver
+// are in this package.
+//
+// # Platforms
+//
+// All.
+package sqlitetrace

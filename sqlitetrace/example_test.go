@@ -1,0 +1,82 @@
+package sqlitetrace_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/tidestaff/tidestaff/probe"
+	"github.com/tidestaff/tidestaff/sqlitetrace"
+)
+
+// demo stands for a driver's connector; a service would open one by name with
+// [sqlitetrace.Probe.Open].
+func demo() *server { return &server{shape: shape{conn: "EQ"}} }
+
+func Example() {
+	p := sqlitetrace.New(sqlitetrace.Options{})
+	db := p.OpenDB(demo()) // or p.Open("sqlite", dsn)
+	defer db.Close()
+
+	w, err := p.Watch()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := probe.WithMethod(probe.WithRole(context.Background(), "request"), "(*Store).ListSandboxes")
+	rows, err := db.QueryContext(ctx, "rows 20000")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for rows.Next() {
+	}
+	rows.Close()
+
+	r := w.Close()
+	for m := range r.Find("db.client.response.returned_rows") {
+		fmt.Println(m.Attr(probe.AttrMethod), m.Attr(probe.AttrRole), m.Dist.Count(), "query", m.Value, "rows")
+	}
+	// Output: (*Store).ListSandboxes request 1 query 20000 rows
+}
+
+// The time that the application held a cursor is the cursor's less the
+// driver's.
+func ExampleProbe_OpenDB() {
+	p := sqlitetrace.New(sqlitetrace.Options{Name: "main"})
+	db := p.OpenDB(demo())
+	defer db.Close()
+	w, err := p.Watch()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var n int
+	if err := db.QueryRow("rows 1").Scan(&n); err != nil {
+		fmt.Println(err)
+	}
+	var held, busy float64
+	r := w.Close()
+	for m := range r.Find("tidestaff.db.cursor.duration") {
+		held += m.Value
+	}
+	for m := range r.Find("db.client.operation.duration", probe.Attr{Key: sqlitetrace.AttrOperation, Value: "query"}) {
+		busy += m.Value
+	}
+	fmt.Println(held >= busy)
+	// Output: true
+}
+
+// What needs a name gets one that the program registers itself.
+func ExampleProbe_Driver() {
+	p := sqlitetrace.New(sqlitetrace.Options{})
+	sql.Register("sqlite-traced", p.Driver(fakeDriver{demo()}))
+	db, err := sql.Open("sqlite-traced", "file:app.db")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+	fmt.Println(db.Ping())
+	// Output: <nil>
+}

@@ -1,0 +1,157 @@
+package sqlitetrace
+
+import (
+	"sync/atomic"
+
+	"github.com/tidestaff/tidestaff/probe"
+)
+
+// The attributes of this package's metrics, beside [probe.AttrMethod] and
+// [probe.AttrRole].
+const (
+	// AttrSystem is OpenTelemetry's attribute for the database system.
+	AttrSystem = "db.system.name"
+	// AttrOperation is the kind of operation: "exec", "query" or "tx" (begin,
+	// commit and rollback).
+	AttrOperation = "tidestaff.db.operation"
+	// AttrPhase is where the time of a query went: "call", "step" or "close".
+	AttrPhase = "tidestaff.db.phase"
+
+	// attrErrorType is OpenTelemetry's attribute for the class of a failure.
+	attrErrorType = "error.type"
+)
+
+// systemSQLite is the default of Options.System.
+const systemSQLite = "sqlite"
+
+var (
+	descDuration = &probe.Desc{Name: "db.client.operation.duration", Unit: "s", Kind: probe.KindDistribution,
+		Help:   "Time in the driver per operation: the call, and for a query also stepping (sampled beyond 16 rows) and closing its rows.",
+		Bounds: []float64{1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 5e-3, 0.01, 0.05, 0.1, 0.5, 1, 5, 10},
+		Bench:  []probe.Bench{{Unit: "sql-ns/op", Stat: "sum", PerOp: true, Better: "lower"}}}
+	descQueries = &probe.Desc{Name: "tidestaff.db.queries", Unit: "{query}", Kind: probe.KindCounter,
+		Help:  "Statements executed, each once.",
+		Bench: []probe.Bench{{Unit: "queries/op", Stat: "value", PerOp: true, Better: "lower", Exact: true}}}
+	descQueryTime = &probe.Desc{Name: "tidestaff.db.query.time", Unit: "s", Kind: probe.KindCounter,
+		Help: "Time in the driver of queries that were closed, by phase: the call, stepping the rows (sampled beyond 16), the close."}
+	descRows = &probe.Desc{Name: "db.client.response.returned_rows", Unit: "{row}", Kind: probe.KindDistribution,
+		Help:   "Rows stepped per query.",
+		Bounds: []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000},
+		Bench:  []probe.Bench{{Unit: "rows/op", Stat: "sum", PerOp: true, Better: "lower", Exact: true}}}
+	descCursor = &probe.Desc{Name: "tidestaff.db.cursor.duration", Unit: "s", Kind: probe.KindDistribution,
+		Help: "Time from a query's start to the end of its close, the application's time between the rows included."}
+	descActive = &probe.Desc{Name: "tidestaff.db.cursor.active", Unit: "{cursor}", Kind: probe.KindUpDownCounter,
+		Help: "Queries whose rows are not closed yet."}
+	descErrors = &probe.Desc{Name: "tidestaff.db.errors", Unit: "{operation}", Kind: probe.KindCounter,
+		Help: "Operations that failed, by the class of their first error; a class that never occurred has no series."}
+	descRetries = &probe.Desc{Name: "tidestaff.db.retries", Unit: "{attempt}", Kind: probe.KindCounter,
+		Help: "Attempts that failed with a bad connection, for database/sql to repeat on another."}
+
+	descs = []*probe.Desc{descDuration, descQueries, descQueryTime, descRows, descCursor, descActive, descErrors, descRetries}
+)
+
+// A kind is a kind of operation.
+type kind uint8
+
+const (
+	kindExec kind = iota
+	kindQuery
+	kindTx
+	kinds
+)
+
+var kindNames = [kinds]string{"exec", "query", "tx"}
+
+// A series holds the metrics of one method in one role. Those of a kind of
+// operation are made when the first one ends, so that a method that only
+// queries has no empty series for the rest.
+type series struct {
+	probe  *Probe
+	label  *probe.Label
+	kinds  [kinds]atomic.Pointer[kindSeries]
+	cursor atomic.Pointer[cursorSeries]
+}
+
+// A kindSeries has what all kinds have. Counters of failures are made when one
+// occurs.
+type kindSeries struct {
+	duration *probe.Recorder
+	queries  *probe.Counter // nil for kindTx
+	errors   [classes]atomic.Pointer[probe.Counter]
+	retries  atomic.Pointer[probe.Counter]
+}
+
+// A cursorSeries has what only queries have.
+type cursorSeries struct {
+	call, step, close *probe.Counter
+	rows, held        *probe.Recorder
+	active            *probe.Counter
+}
+
+// attrs are the attributes of the series of a kind, with more if there are.
+func (s *series) attrs(k kind, more ...probe.Attr) []probe.Attr {
+	return append([]probe.Attr{
+		{Key: AttrSystem, Value: s.probe.system},
+		{Key: probe.AttrMethod, Value: s.label.Method},
+		{Key: probe.AttrRole, Value: s.label.Role},
+		{Key: AttrOperation, Value: kindNames[k]},
+	}, more...)
+}
+
+// of gives the series of a kind. Two that race to make it get the same metrics
+// from the Core, so it does not matter whose struct stays.
+func (s *series) of(k kind) *kindSeries {
+	if ks := s.kinds[k].Load(); ks != nil {
+		return ks
+	}
+	ks := &kindSeries{duration: s.probe.core.Recorder(descDuration, s.attrs(k)...)}
+	if k != kindTx {
+		ks.queries = s.probe.core.Counter(descQueries, s.attrs(k)...)
+	}
+	if !s.kinds[k].CompareAndSwap(nil, ks) {
+		return s.kinds[k].Load()
+	}
+	return ks
+}
+
+// cursors gives the series that only queries have.
+func (s *series) cursors() *cursorSeries {
+	if cs := s.cursor.Load(); cs != nil {
+		return cs
+	}
+	core, attrs := &s.probe.core, s.attrs(kindQuery)
+	phase := func(name string) *probe.Counter {
+		return core.Counter(descQueryTime, s.attrs(kindQuery, probe.Attr{Key: AttrPhase, Value: name})...)
+	}
+	cs := &cursorSeries{
+		call: phase("call"), step: phase("step"), close: phase("close"),
+		rows:   core.Recorder(descRows, attrs...),
+		held:   core.Recorder(descCursor, attrs...),
+		active: core.Counter(descActive, attrs...),
+	}
+	s.cursor.Store(cs)
+	return cs
+}
+
+// failed counts an operation of kind k that failed.
+func (s *series) failed(k kind, c class) {
+	at := &s.of(k).errors[c]
+	counter := at.Load()
+	if counter == nil {
+		attr := probe.Attr{Key: attrErrorType, Value: classNames[c]}
+		counter = s.probe.core.Counter(descErrors, s.attrs(k, attr)...)
+		at.Store(counter)
+	}
+	counter.Add(1)
+}
+
+// retried counts an attempt that database/sql repeats.
+func (s *series) retried(k kind) {
+	at := &s.of(k).retries
+	counter := at.Load()
+	if counter == nil {
+		counter = s.probe.core.Counter(descRetries, s.attrs(k)...)
+		at.Store(counter)
+	}
+	counter.Add(1)
+}

@@ -1,0 +1,60 @@
+package sqlitetrace
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/tidestaff/tidestaff/probe"
+)
+
+// Options are the settings of [New]. The zero value works.
+type Options struct {
+	// Name tells several probes of one process apart, for example two
+	// databases: the attribute tidestaff.probe.name of every metric. If empty,
+	// the attribute is left out.
+	Name string
+	// System is the attribute db.system.name of every metric, as OpenTelemetry
+	// names database systems; if empty, "sqlite". It also decides how errors
+	// are read: SQLite's result codes for "sqlite", SQLSTATE for the rest.
+	System string
+	// MaxSeries bounds the methods × roles that are kept apart; 0 means 500.
+	// The rest share the method "(other)", so that no count is lost.
+	MaxSeries int
+}
+
+// A Probe measures the databases that are opened through it. It is a
+// [probe.Probe].
+type Probe struct {
+	core   probe.Core
+	system string
+	series *probe.Series[series]
+	conns  atomic.Int64 // connections ever made; each owns a shard of the recorders
+}
+
+var _ probe.Probe = (*Probe)(nil)
+
+// New makes a probe that watches no database yet; see [Probe.Open].
+func New(o Options) *Probe {
+	p := &Probe{system: o.System}
+	if p.system == "" {
+		p.system = systemSQLite
+	}
+	p.core.Name, p.core.Activity = o.Name, "statement"
+	p.core.Descs = descs
+	p.series = probe.NewSeries(o.MaxSeries, func(l *probe.Label) *series { return &series{probe: p, label: l} })
+	return p
+}
+
+// Watch implements [probe.Probe].
+func (p *Probe) Watch() (*probe.Window, error) { return p.core.Watch() }
+
+// Describe implements [probe.Probe].
+func (p *Probe) Describe() []*probe.Desc { return p.core.Describe() }
+
+// Overlapping appends to dst the statements and transaction calls that
+// overlapped the last d, without a lock; see [probe.Core.Overlapping]. A query
+// runs until its rows are closed: what holds a service up may as well be what
+// the application does between two rows.
+func (p *Probe) Overlapping(dst []probe.Overlap, d time.Duration) []probe.Overlap {
+	return p.core.Overlapping(dst, d)
+}

@@ -1,0 +1,176 @@
+package sqlitetrace
+
+import (
+	"database/sql/driver"
+	"io"
+	"reflect"
+
+	"github.com/tidestaff/tidestaff/probe"
+)
+
+// A rows wraps the rows of a query: the part of its execution after the call.
+// It has all optional interfaces of package driver up to Go 1.26 and answers as
+// database/sql would in their absence; from Go 1.27 on see scannerRows.
+//
+// database/sql holds the connection's lock in every call, also in the Close of
+// a context that ends while rows are read, so the fields need none.
+//
+// Note: wrappers are not pooled. A second Close through (*sql.Conn).Raw would
+// hit somebody else's rows.
+type rows struct {
+	inner  driver.Rows
+	x      execution
+	call   int64 // ns
+	timer  stepTimer
+	count  int64
+	closed bool
+}
+
+// wrapRows hands the execution on to the rows that the original has returned. A
+// failed or unwatched query's rows, and none at all, are returned as they are.
+func (x *execution) wrapRows(inner driver.Rows, err error) (driver.Rows, error) {
+	if err != nil || inner == nil || x.series == nil {
+		return inner, err
+	}
+	now := probe.Now()
+	r := rows{inner: inner, x: *x, call: now - x.span.Start()}
+	r.timer.random = uint32(now)
+	x.series.cursors().active.Add(1)
+	x.began(r.call)
+	x.series = nil // the rows end it
+	return r.exact(), nil
+}
+
+// Next implements [driver.Rows].
+func (r *rows) Next(dest []driver.Value) error {
+	if !r.timer.step() {
+		return r.stepped(r.inner.Next(dest))
+	}
+	start := probe.Now()
+	err := r.inner.Next(dest)
+	r.timer.took(probe.Now() - start)
+	return r.stepped(err)
+}
+
+// stepped counts the row, or notes the failure, and passes the error on.
+func (r *rows) stepped(err error) error {
+	switch {
+	case err == nil:
+		r.count++
+	case err != io.EOF: // not errors.Is: database/sql compares it so
+		r.failed(err)
+	}
+	return err
+}
+
+// failed notes the query's first failure.
+func (r *rows) failed(err error) {
+	if r.x.failure == classNone {
+		r.x.failure = classOf(r.x.ctx, r.x.conn.probe.system, err)
+	}
+}
+
+// Close implements [driver.Rows]. It ends the execution, the first time; an
+// INSERT with RETURNING may commit in it.
+func (r *rows) Close() error {
+	if r.closed {
+		return r.inner.Close()
+	}
+	r.closed = true
+	start, returned := probe.Now(), false
+	defer func() {
+		if !returned && r.x.failure == classNone {
+			r.x.failure = classOther // it panics
+		}
+		r.end(start)
+	}()
+	err := r.inner.Close()
+	returned = true
+	if err != nil {
+		r.failed(err)
+	}
+	return err
+}
+
+// end counts the query. Its close began at start.
+func (r *rows) end(start int64) {
+	x := &r.x
+	held, _ := x.conn.probe.core.End(x.span)
+	closing := x.span.Start() + held - start
+	// What is estimated cannot be longer than the time there was for it.
+	step := min(r.timer.estimate(), held-r.call-closing)
+	x.op.AddQueries(0, step+closing, r.count)
+	x.count(r.call + step + closing)
+	s := x.series.cursors()
+	s.call.Add(r.call)
+	s.step.Add(step)
+	s.close.Add(closing)
+	s.rows.RecordShard(x.conn.shard, r.count)
+	s.held.RecordShard(x.conn.shard, held)
+	s.active.Add(-1)
+}
+
+// Columns implements [driver.Rows].
+func (r *rows) Columns() []string { return r.inner.Columns() }
+
+// HasNextResultSet implements [driver.RowsNextResultSet].
+func (r *rows) HasNextResultSet() bool {
+	n, ok := r.inner.(driver.RowsNextResultSet)
+	return ok && n.HasNextResultSet()
+}
+
+// NextResultSet implements [driver.RowsNextResultSet]. The rows of all result
+// sets are those of one query.
+func (r *rows) NextResultSet() error {
+	n, ok := r.inner.(driver.RowsNextResultSet)
+	if !ok {
+		return io.EOF
+	}
+	start := probe.Now()
+	err := n.NextResultSet()
+	r.timer.exact += probe.Now() - start
+	if err != nil && err != io.EOF {
+		r.failed(err)
+	}
+	return err
+}
+
+// ColumnTypeScanType implements [driver.RowsColumnTypeScanType].
+func (r *rows) ColumnTypeScanType(i int) reflect.Type {
+	if t, ok := r.inner.(driver.RowsColumnTypeScanType); ok {
+		return t.ColumnTypeScanType(i)
+	}
+	return reflect.TypeFor[any]()
+}
+
+// ColumnTypeDatabaseTypeName implements [driver.RowsColumnTypeDatabaseTypeName].
+func (r *rows) ColumnTypeDatabaseTypeName(i int) string {
+	if t, ok := r.inner.(driver.RowsColumnTypeDatabaseTypeName); ok {
+		return t.ColumnTypeDatabaseTypeName(i)
+	}
+	return ""
+}
+
+// ColumnTypeLength implements [driver.RowsColumnTypeLength].
+func (r *rows) ColumnTypeLength(i int) (length int64, ok bool) {
+	if t, ok := r.inner.(driver.RowsColumnTypeLength); ok {
+		return t.ColumnTypeLength(i)
+	}
+	return 0, false
+}
+
+// ColumnTypeNullable implements [driver.RowsColumnTypeNullable].
+func (r *rows) ColumnTypeNullable(i int) (nullable, ok bool) {
+	if t, ok := r.inner.(driver.RowsColumnTypeNullable); ok {
+		return t.ColumnTypeNullable(i)
+	}
+	return false, false
+}
+
+// ColumnTypePrecisionScale implements [driver.RowsColumnTypePrecisionScale].
+func (r *rows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok bool) {
+	if t, ok := r.inner.(driver.RowsColumnTypePrecisionScale); ok {
+		return t.ColumnTypePrecisionScale(i)
+	}
+	return 0, 0, false
+}

@@ -1,0 +1,47 @@
+//go:build go1.27
+
+package sqlitetrace
+
+import (
+	"database/sql/driver"
+
+	"github.com/tidestaff/tidestaff/probe"
+)
+
+// A scannerRows wraps rows that scan by themselves. database/sql then calls
+// NextRow and ScanColumn in place of Next, so only such rows may have them.
+type scannerRows struct {
+	rows
+	scanner driver.RowsColumnScanner
+}
+
+// exact gives the rows the interfaces that their original has.
+func (r rows) exact() driver.Rows {
+	if s, ok := r.inner.(driver.RowsColumnScanner); ok {
+		return &scannerRows{r, s}
+	}
+	return &r
+}
+
+// NextRow implements [driver.RowsColumnScanner].
+func (r *scannerRows) NextRow() error {
+	if !r.timer.step() {
+		return r.stepped(r.scanner.NextRow())
+	}
+	start := probe.Now()
+	err := r.scanner.NextRow()
+	r.timer.took(probe.Now() - start)
+	return r.stepped(err)
+}
+
+// ScanColumn implements [driver.RowsColumnScanner]. The driver decodes the
+// column here, which is its time: that of the step, and timed with it.
+func (r *scannerRows) ScanColumn(ctx driver.ScanContext, i int, dest any) error {
+	if !r.timer.timed {
+		return r.scanner.ScanColumn(ctx, i, dest)
+	}
+	start := probe.Now()
+	err := r.scanner.ScanColumn(ctx, i, dest)
+	r.timer.more(probe.Now() - start)
+	return err
+}

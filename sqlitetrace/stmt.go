@@ -1,0 +1,125 @@
+package sqlitetrace
+
+import (
+	"context"
+	"database/sql/driver"
+)
+
+// A stmt wraps a prepared statement.
+type stmt struct {
+	inner   driver.Stmt
+	conn    *conn
+	execer  driver.StmtExecContext   // nil if inner lacks it
+	queryer driver.StmtQueryContext  // nil if inner lacks it
+	checker driver.NamedValueChecker // nil if inner lacks it
+}
+
+// A convertingStmt wraps a statement that has a ColumnConverter, which only such
+// a one may have: database/sql asks it before the default conversion.
+//
+// Note: to embed driver.ColumnConverter would not do it. The field of that name
+// hides the method of that name, and the struct does not implement the interface.
+type convertingStmt struct {
+	stmt
+	converter columnConverter
+}
+
+// columnConverter is driver.ColumnConverter, which is deprecated and in use.
+type columnConverter interface {
+	ColumnConverter(idx int) driver.ValueConverter
+}
+
+// ColumnConverter implements [driver.ColumnConverter].
+func (s *convertingStmt) ColumnConverter(idx int) driver.ValueConverter {
+	return s.converter.ColumnConverter(idx)
+}
+
+// wrapStmt wraps what a driver's Prepare has returned.
+func (c *conn) wrapStmt(inner driver.Stmt, err error) (driver.Stmt, error) {
+	if err != nil || inner == nil {
+		return inner, err
+	}
+	s := stmt{inner: inner, conn: c}
+	s.execer, _ = inner.(driver.StmtExecContext)
+	s.queryer, _ = inner.(driver.StmtQueryContext)
+	s.checker, _ = inner.(driver.NamedValueChecker)
+	if converter, ok := inner.(columnConverter); ok {
+		return &convertingStmt{s, converter}, nil
+	}
+	return &s, nil
+}
+
+// Close implements [driver.Stmt].
+func (s *stmt) Close() error { return s.inner.Close() }
+
+// NumInput implements [driver.Stmt].
+func (s *stmt) NumInput() int { return s.inner.NumInput() }
+
+// CheckNamedValue implements [driver.NamedValueChecker]. database/sql asks the
+// statement and, if that is no checker, its connection; since this one always
+// is, it passes the question on.
+func (s *stmt) CheckNamedValue(nv *driver.NamedValue) error {
+	if s.checker != nil {
+		return s.checker.CheckNamedValue(nv)
+	}
+	return s.conn.CheckNamedValue(nv)
+}
+
+// ExecContext implements [driver.StmtExecContext].
+func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	x := s.conn.begin(ctx, kindExec)
+	defer x.end()
+	res, err := s.execInner(ctx, args)
+	x.returned(err)
+	return res, err
+}
+
+func (s *stmt) execInner(ctx context.Context, named []driver.NamedValue) (driver.Result, error) {
+	if s.execer != nil {
+		return s.execer.ExecContext(ctx, named)
+	}
+	args, err := legacyArgs(ctx, named)
+	if err != nil {
+		return nil, err
+	}
+	return legacyStmt(s.inner).Exec(args)
+}
+
+// QueryContext implements [driver.StmtQueryContext].
+func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	x := s.conn.begin(ctx, kindQuery)
+	defer x.end()
+	rows, err := s.queryInner(ctx, args)
+	x.returned(err)
+	return x.wrapRows(rows, err)
+}
+
+func (s *stmt) queryInner(ctx context.Context, named []driver.NamedValue) (driver.Rows, error) {
+	if s.queryer != nil {
+		return s.queryer.QueryContext(ctx, named)
+	}
+	args, err := legacyArgs(ctx, named)
+	if err != nil {
+		return nil, err
+	}
+	return legacyStmt(s.inner).Query(args)
+}
+
+// Exec implements [driver.Stmt]. database/sql uses ExecContext; this is for who
+// gets at the statement through (*sql.Conn).Raw.
+func (s *stmt) Exec(args []driver.Value) (driver.Result, error) {
+	x := s.conn.begin(context.Background(), kindExec)
+	defer x.end()
+	res, err := legacyStmt(s.inner).Exec(args)
+	x.returned(err)
+	return res, err
+}
+
+// Query implements [driver.Stmt]; see Exec.
+func (s *stmt) Query(args []driver.Value) (driver.Rows, error) {
+	x := s.conn.begin(context.Background(), kindQuery)
+	defer x.end()
+	rows, err := legacyStmt(s.inner).Query(args)
+	x.returned(err)
+	return x.wrapRows(rows, err)
+}
