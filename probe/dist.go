@@ -29,11 +29,11 @@ type counts struct {
 }
 
 // DistOf is the distribution of an HDR histogram, as it is read back from a
-// report, with the exact sum and maximum that the histogram itself has only to
-// its resolution. The histogram must have 2 or 3 significant digits and the
+// report, with what the histogram itself lacks: the exact sum and maximum, and
+// how many values were outside its range. The histogram must have 2 or 3 significant digits and the
 // range 1 to 3.6e12.
-func DistOf(h *hdrhistogram.Histogram, sum, maximum int64) (*Dist, error) {
-	d := &Dist{geometry: geometryOf(int(h.SignificantFigures())), sum: sum, max: maximum}
+func DistOf(h *hdrhistogram.Histogram, sum, maximum int64, clamped uint64) (*Dist, error) {
+	d := &Dist{geometry: geometryOf(int(h.SignificantFigures())), sum: sum, max: maximum, clamped: clamped}
 	if int64(d.digits()) != h.SignificantFigures() || h.LowestTrackableValue() != 1 || h.HighestTrackableValue() != maxValue {
 		return nil, fmt.Errorf("probe: histogram of %d digits from %d to %d is not one of ours",
 			h.SignificantFigures(), h.LowestTrackableValue(), h.HighestTrackableValue())

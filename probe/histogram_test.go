@@ -89,7 +89,7 @@ func TestSnapshotIsHDR(t *testing.T) {
 				t.Errorf("digits %d: quantile %v = %d, want hdr's %d", digits, q, got, want)
 			}
 		}
-		back, err := DistOf(d.HDR(), d.Sum(), d.Max())
+		back, err := DistOf(d.HDR(), d.Sum(), d.Max(), d.Clamped())
 		if err != nil || !back.Equal(&d) {
 			t.Errorf("digits %d: DistOf(HDR) = %v, %v, want the distribution itself", digits, back, err)
 		}
@@ -102,7 +102,7 @@ func TestDistOfRefuses(t *testing.T) {
 		hdrhistogram.New(1, 1000, 2),
 		hdrhistogram.New(1000, maxValue, 2),
 	} {
-		if _, err := DistOf(h, 0, 0); err == nil {
+		if _, err := DistOf(h, 0, 0, 0); err == nil {
 			t.Errorf("DistOf of %d digits, %d to %d: no error", h.SignificantFigures(), h.LowestTrackableValue(), h.HighestTrackableValue())
 		}
 	}

@@ -78,7 +78,7 @@ func TestValidReading(t *testing.T) {
 	rec.Record(7)
 	seven := new(probe.Dist)
 	rec.Snapshot(seven)
-	cut, err := probe.DistOf(seven.HDR(), 7, 3) // a maximum below its only value
+	cut, err := probe.DistOf(seven.HDR(), 7, 3, 0) // a maximum below its only value
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,11 +34,9 @@ func (r *Report) readMetrics(list []json.RawMessage) error {
 		if err := at("prov", f.Prov.read(&m.Prov)); err != nil {
 			return err
 		}
-		clamped, err := f.read(&m)
-		if err != nil {
+		if err := f.read(&m); err != nil {
 			return err
 		}
-		r.clamped = append(r.clamped, clamped)
 		r.reading.Metrics = append(r.reading.Metrics, m)
 		return nil
 	})
@@ -78,20 +76,20 @@ func kindOf(name string) (probe.Kind, bool) {
 
 // read fills in the value. A scalar without one is absent, which a reading
 // shows as NaN.
-func (f *fileMetric) read(m *probe.Metric) (clamped uint64, err error) {
+func (f *fileMetric) read(m *probe.Metric) (err error) {
 	if (m.Kind == probe.KindDistribution) != (f.Dist != nil) {
-		return 0, at("dist", fmt.Errorf("a %s has one or the other", m.Kind))
+		return at("dist", fmt.Errorf("a %s has one or the other", m.Kind))
 	}
 	if f.Dist == nil {
 		m.Value = f.Value.read(f.Unit)
-		return 0, nil
+		return nil
 	}
 	if m.Dist, err = f.Dist.read(); err != nil {
-		return 0, at("dist", err)
+		return at("dist", err)
 	}
 	m.Value = m.Desc.Value(float64(f.Dist.Sum))
 	m.Digits = int(m.Dist.HDR().SignificantFigures())
-	return f.Dist.Clamped, nil
+	return nil
 }
 
 // read is NaN, absent, for a number that is not in the file.
@@ -123,7 +121,7 @@ func (f *fileDist) read() (*probe.Dist, error) {
 	if f.Max == nil || *f.Max < 0 {
 		return nil, at("max", errors.New("missing or negative"))
 	}
-	d, err := probe.DistOf(h, f.Sum, *f.Max)
+	d, err := probe.DistOf(h, f.Sum, *f.Max, f.Clamped)
 	if err != nil {
 		return nil, at("hdr", err)
 	}

@@ -55,9 +55,6 @@ type Report struct {
 	Parts []*Report
 
 	reading probe.Reading
-	// clamped keeps, per metric, what a distribution read back from a file
-	// cannot: how many values were outside the histogram's range.
-	clamped []uint64
 }
 
 // Reading returns what the window held: totals, events, what was absent. It

@@ -164,9 +164,6 @@ func (r *Report) fileMetric(i int) (fileMetric, error) {
 	if err != nil {
 		return f, fmt.Errorf("metric %s: %w", m.Name, err)
 	}
-	if i < len(r.clamped) {
-		d.Clamped = max(d.Clamped, r.clamped[i])
-	}
 	f.Dist = d
 	return f, nil
 }
