@@ -2,7 +2,6 @@ package peers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -104,16 +103,15 @@ func collected(ctx context.Context, reader sdk.Reader) (uint64, error) {
 	if err := reader.Collect(ctx, &all); err != nil {
 		return 0, err
 	}
-	for _, scope := range all.ScopeMetrics {
-		for _, m := range scope.Metrics {
-			h, ok := m.Data.(metricdata.Histogram[float64])
-			if !ok || len(h.DataPoints) != 1 {
-				return 0, fmt.Errorf("collected %s as a %T, want a histogram of one series", m.Name, m.Data)
-			}
-			return h.DataPoints[0].Count, nil
-		}
+	if len(all.ScopeMetrics) != 1 || len(all.ScopeMetrics[0].Metrics) != 1 {
+		return 0, fmt.Errorf("collected %v, want one metric", all.ScopeMetrics)
 	}
-	return 0, errors.New("collected nothing")
+	m := all.ScopeMetrics[0].Metrics[0]
+	h, ok := m.Data.(metricdata.Histogram[float64])
+	if !ok || len(h.DataPoints) != 1 {
+		return 0, fmt.Errorf("collected %s as a %T, want a histogram of one series", m.Name, m.Data)
+	}
+	return h.DataPoints[0].Count, nil
 }
 
 // latencies are what is recorded, in nanoseconds: lognormal around 1 ms. Their

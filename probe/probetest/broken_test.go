@@ -64,7 +64,7 @@ var breaks = []struct {
 		}
 	})},
 
-	{"starts once", "watch again", "window 2: Watch: started before", broken(func(s *sample) {
+	{"starts once", "watch again", "window 2: watch: started before", broken(func(s *sample) {
 		started := false
 		s.Start = func() error {
 			if started {
@@ -99,17 +99,17 @@ var breaks = []struct {
 		}}
 	})},
 
-	{"closed window reads on", "closed stays closed", "Close and a Read after it", tampered(func() func(*sample, window) window {
+	{"closed window reads on", "closed stays closed", "a Read after Close gives another reading", tampered(func() func(*sample, window) window {
 		return func(s *sample, w window) window {
 			live, _ := s.Watch()
 			return falseWindow{window: w, read: live.Read}
 		}
 	})},
-	{"readings share memory", "closed stays closed", "changed its own reading", each(func(w window) window {
+	{"readings share memory", "closed stays closed", "a caller changed its own reading and another saw it", each(func(w window) window {
 		last := sync.OnceValue(w.Close)
 		return falseWindow{window: w, close: last, read: func(r *probe.Reading) { *r = *last() }}
 	})},
-	{"Next of a closed window", "closed stays closed", "Next of a closed window has 2 metrics", each(func(w window) window {
+	{"Next of a closed window", "closed stays closed", "a Next after Close has 2 metrics", each(func(w window) window {
 		return falseWindow{window: w, next: w.Read}
 	})},
 
@@ -230,7 +230,7 @@ var breaks = []struct {
 	})},
 
 	{"works the second time", "unsupported always", "a Watch opened a window", unsupported(probe.ErrUnsupported, nil)},
-	{"another answer", "unsupported always", "a Watch returned Watch: denied", unsupported(probe.ErrUnsupported, errors.New("denied"))},
+	{"another answer", "unsupported always", "a Watch returned watch: denied", unsupported(probe.ErrUnsupported, errors.New("denied"))},
 	{"not absent", "absent from a set", "absent are []", unsupported(nil)},
 }
 

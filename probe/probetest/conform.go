@@ -158,11 +158,11 @@ func (r real) watch() (window, error) {
 	switch {
 	case err != nil && w != nil:
 		w.Close()
-		return nil, fmt.Errorf("Watch returned a window and an error: %w", err)
+		return nil, fmt.Errorf("watch: a window and an error: %w", err)
 	case err != nil:
-		return nil, fmt.Errorf("Watch: %w", err)
+		return nil, fmt.Errorf("watch: %w", err)
 	case w == nil:
-		return nil, errors.New("Watch returned neither a window nor an error")
+		return nil, errors.New("watch: neither a window nor an error")
 	}
 	return w, nil
 }

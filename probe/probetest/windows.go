@@ -132,17 +132,17 @@ func checkClosedStays(s *subject) error {
 	var r probe.Reading
 	w.Read(&r)
 	if err := difference(last, &r); err != nil {
-		return fmt.Errorf("Close and a Read after it: %w", err)
+		return fmt.Errorf("a Read after Close gives another reading: %w", err)
 	}
 	for i := range r.Metrics {
 		r.Metrics[i].Value = math.NaN() // ours: nobody else may see it
 	}
 	if err := difference(last, w.Close()); err != nil {
-		return fmt.Errorf("Close and another Close after a caller changed its own reading: %w", err)
+		return fmt.Errorf("a caller changed its own reading and another saw it: %w", err)
 	}
 	w.Next(&r)
 	if len(r.Metrics) > 0 || len(r.Events) > 0 || !r.Start.Equal(last.End) || !r.End.Equal(last.End) {
-		return fmt.Errorf("Next of a closed window has %d metrics and %d events from %v to %v, want nothing from and to %v",
+		return fmt.Errorf("a Next after Close has %d metrics and %d events from %v to %v, want nothing from and to %v",
 			len(r.Metrics), len(r.Events), r.Start, r.End, last.End)
 	}
 	return nil
