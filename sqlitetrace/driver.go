@@ -25,11 +25,7 @@ func (p *Probe) Open(driverName, dsn string) (*sql.DB, error) {
 	if err := found.Close(); err != nil {
 		return nil, fmt.Errorf("sqlitetrace: close the connector that found driver %q: %w", driverName, err)
 	}
-	dc, ok := d.(driver.DriverContext)
-	if !ok {
-		return p.OpenDB(dsnConnector{d, dsn}), nil
-	}
-	c, err := dc.OpenConnector(dsn)
+	c, err := connectorOf(d, dsn)
 	if err != nil {
 		return nil, err
 	}
@@ -49,43 +45,40 @@ func (p *Probe) Connector(c driver.Connector) driver.Connector { return &connect
 //
 // The name is the caller's, and so is the registration, which lasts as long as
 // the process.
-func (p *Probe) Driver(d driver.Driver) driver.Driver {
-	plain := plainDriver{d, p}
-	if dc, ok := d.(driver.DriverContext); ok {
-		return contextDriver{plain, dc}
-	}
-	return plain
-}
+func (p *Probe) Driver(d driver.Driver) driver.Driver { return watchedDriver{d, p} }
 
-// A plainDriver wraps a driver without DriverContext. It must not have
-// OpenConnector: database/sql would then open through it.
-type plainDriver struct {
+// A watchedDriver wraps a driver. It has DriverContext even if the original has
+// not: database/sql would then answer (*sql.DB).Driver with the wrapper, and
+// opens one connection after the other by the original's Open either way.
+type watchedDriver struct {
 	inner driver.Driver
 	probe *Probe
 }
 
-// Open implements [driver.Driver].
-func (d plainDriver) Open(dsn string) (driver.Conn, error) {
+// Open implements [driver.Driver]. database/sql uses OpenConnector.
+func (d watchedDriver) Open(dsn string) (driver.Conn, error) {
 	c, err := d.inner.Open(dsn)
 	return d.probe.wrapConn(c, err)
 }
 
-// Unwrap is the original driver.
-func (d plainDriver) Unwrap() driver.Driver { return d.inner }
-
-// A contextDriver wraps a driver with DriverContext.
-type contextDriver struct {
-	plainDriver
-	opener driver.DriverContext
-}
-
 // OpenConnector implements [driver.DriverContext].
-func (d contextDriver) OpenConnector(dsn string) (driver.Connector, error) {
-	c, err := d.opener.OpenConnector(dsn)
+func (d watchedDriver) OpenConnector(dsn string) (driver.Connector, error) {
+	c, err := connectorOf(d.inner, dsn)
 	if err != nil || c == nil {
 		return c, err
 	}
 	return d.probe.Connector(c), nil
+}
+
+// Unwrap is the original driver.
+func (d watchedDriver) Unwrap() driver.Driver { return d.inner }
+
+// connectorOf opens a driver's connector as sql.Open does.
+func connectorOf(d driver.Driver, dsn string) (driver.Connector, error) {
+	if dc, ok := d.(driver.DriverContext); ok {
+		return dc.OpenConnector(dsn)
+	}
+	return dsnConnector{d, dsn}, nil
 }
 
 // A connector wraps a connector.

@@ -102,9 +102,13 @@ func TestDriver(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := &server{shape: shape{conn: "EQ"}}
 			p := sqlitetrace.New(sqlitetrace.Options{})
-			db, err := sql.Open(register(t, p.Driver(tc.make(s))), "file:x")
+			d := tc.make(s)
+			db, err := sql.Open(register(t, p.Driver(d)), "file:x")
 			if err != nil {
 				t.Fatal(err)
+			}
+			if got := db.Driver(); got != d {
+				t.Errorf("Driver: got %T, want the original %T", got, d)
 			}
 			w := watch(t, p)
 			if _, err := db.Exec("plain"); err != nil {
@@ -123,14 +127,22 @@ func TestDriver(t *testing.T) {
 	}
 }
 
-func TestDriverUnwrap(t *testing.T) {
-	d := fakeDriver{new(server)}
-	wrapped := sqlitetrace.New(sqlitetrace.Options{}).Driver(d)
+// TestDriverOpen uses a wrapped driver around database/sql.
+func TestDriverOpen(t *testing.T) {
+	d := fakeDriver{&server{shape: shape{conn: "EQ"}}}
+	p := sqlitetrace.New(sqlitetrace.Options{})
+	wrapped := p.Driver(d)
+	w := watch(t, p)
+	conn, err := wrapped.Open("file:x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.(driver.ExecerContext).ExecContext(labelled("m"), "plain", nil)
+	if got := total(w.Close(), "tidestaff.db.queries"); got != 1 {
+		t.Errorf("queries: got %v, want 1", got)
+	}
 	if got := wrapped.(interface{ Unwrap() driver.Driver }).Unwrap(); got != d {
 		t.Errorf("Unwrap: got %v, want the original", got)
-	}
-	if _, ok := wrapped.(driver.DriverContext); ok {
-		t.Error("a driver without DriverContext got one")
 	}
 }
 
