@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,6 +48,38 @@ func TestCloseOnExec(t *testing.T) {
 	flags, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(f.h), syscall.F_GETFD, 0)
 	if errno != 0 || flags&syscall.FD_CLOEXEC == 0 {
 		t.Errorf("got flags %#x, %v, want close-on-exec", flags, errno)
+	}
+}
+
+// TestRemovedGroup: a file of a cgroup that was removed says so, with a kernel's
+// own error.
+func TestRemovedGroup(t *testing.T) {
+	c, err := Detect("/")
+	if err != nil {
+		t.Skipf("needs cgroups: %v", err)
+	}
+	g, err := c.Lookup("")
+	if err != nil {
+		t.Skipf("needs a version 2 hierarchy: %v", err)
+	}
+	dir, err := os.MkdirTemp(g.Dir, "tidestaff-test-")
+	if err != nil {
+		t.Skipf("needs the right to make a cgroup: %v", err)
+	}
+	defer os.Remove(dir)
+	f, err := Open(filepath.Join(dir, "cpu.stat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Read(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := f.Read(); !errors.Is(err, ErrDetached) {
+		t.Errorf("got %q, %v, want %v", b, err, ErrDetached)
 	}
 }
 
