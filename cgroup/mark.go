@@ -98,7 +98,7 @@ func (m *mark) dropClear() {
 // which shows if the mark was above the present level and stays where it was.
 func (m *mark) obeyed() bool {
 	before, err := m.read()
-	if err != nil || m.clear.Write(five) != nil {
+	if err != nil || !before.HWM.OK || m.clear.Write(five) != nil {
 		return false
 	}
 	after, err := m.read()
@@ -128,11 +128,13 @@ func (m *mark) take(reset bool) (proc.Status, error) {
 		m.dropClear() // from here on the mark is a lifetime's
 	}
 	for _, p := range m.users {
-		if reset && m.clear != nil {
+		switch {
+		case reset && m.clear != nil:
 			p.Reset(int64(s.HWM.V), markReset)
 			continue
+		case s.HWM.OK: // some sandboxes have a level and no mark
+			p.Lifetime(int64(s.HWM.V), markRose)
 		}
-		p.Lifetime(int64(s.HWM.V), markRose)
 		p.Sample(int64(s.RSS.V))
 	}
 	return s, nil
@@ -150,13 +152,13 @@ func (m *mark) read() (proc.Status, error) {
 		return proc.Status{}, err
 	}
 	s, err := proc.ParseStatus(b)
-	if err == nil && !(s.RSS.OK && s.HWM.OK) {
-		err = errNoMark
+	if err == nil && !s.RSS.OK {
+		err = errNoLevel
 	}
 	return s, err
 }
 
-var errNoMark = errors.New("the status file has no VmRSS and VmHWM")
+var errNoLevel = errors.New("the status file has no VmRSS")
 
 // sampling reports whether the mark cannot be set back, so that levels between
 // boundaries have to be looked at.

@@ -199,12 +199,17 @@ func TestMarkNoReset(t *testing.T) {
 	}
 }
 
-// TestMarkMissing: a status without the two lines is an error, not a zero.
+// TestMarkMissing: a status without the mark leaves samples; one without the
+// level is an error, not a zero.
 func TestMarkMissing(t *testing.T) {
 	p := New(Options{Root: fixture(t, "v2")})
-	rewrite(t, p.opts.Root, "proc/self/status", "Name:\tx\nVmRSS:\t1 kB\n")
-	r := watch(t, p).Close()
-	if got := absent(r, descPeak.Name); !strings.Contains(got, "VmHWM") {
-		t.Errorf("got reason %q, want one with VmHWM", got)
+	rewrite(t, p.opts.Root, "proc/self/status", "Name:\tx\nVmRSS:\t1024 kB\n")
+	wantPeak(t, "no mark", watch(t, p).Close(), mib, probe.Sampled, "sampled")
+	rewrite(t, p.opts.Root, "proc/self/status", "Name:\tx\nVmHWM:\t1024 kB\n")
+	r := watch(t, New(Options{Root: p.opts.Root})).Close()
+	for _, d := range []*probe.Desc{descRSS, descPeak} {
+		if got := absent(r, d.Name); !strings.Contains(got, "VmRSS") {
+			t.Errorf("%s: got reason %q, want one with VmRSS", d.Name, got)
+		}
 	}
 }

@@ -34,10 +34,16 @@ func (p *Probe) openStatus() (*source, error) {
 		}
 		return err
 	}
+	told := false
 	s.sample = func() error {
 		st, e := p.mark.boundary(reset)
 		if e != nil {
 			return e
+		}
+		if !told {
+			p.lacks(descStat, st.Anon)
+			p.lacks(descSwap, st.Swap)
+			told = true
 		}
 		for i, v := range [...]proc.Value{st.RSS, st.Swap, st.Anon, st.File, st.Shmem} {
 			set(levels[i], v)
@@ -48,6 +54,13 @@ func (p *Probe) openStatus() (*source, error) {
 		return nil
 	}
 	return s, nil
+}
+
+// lacks lists a metric as absent if the status file does not have its value.
+func (p *Probe) lacks(d *probe.Desc, v proc.Value) {
+	if !v.OK {
+		p.core.Absent(d.Name, "not provided by this kernel: /proc/self/status does not have it")
+	}
 }
 
 // processGauges are the levels in the order of openStatus.
