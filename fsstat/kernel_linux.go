@@ -1,0 +1,35 @@
+package fsstat
+
+import (
+	"io"
+	"syscall"
+)
+
+// seesKernel says that bytes which the kernel copies can be told from others.
+const seesKernel = true
+
+// countedConn is c with a Read that counts by how far the file's position
+// moves: a sendfile from the file moves it by the bytes that were sent. The
+// descriptor's read lock is held meanwhile, so that no Read of another
+// goroutine is counted twice; a ReadAt does not move the position.
+func countedConn(c syscall.RawConn, t tally) syscall.RawConn { return &rawConn{c, t} }
+
+type rawConn struct {
+	syscall.RawConn
+	tally tally
+}
+
+// Read implements [syscall.RawConn].
+func (c *rawConn) Read(f func(fd uintptr) (done bool)) error {
+	return c.RawConn.Read(func(fd uintptr) bool {
+		before, err := syscall.Seek(int(fd), 0, io.SeekCurrent)
+		done := f(fd)
+		if err != nil {
+			return done // no position: a pipe, a terminal
+		}
+		if after, err := syscall.Seek(int(fd), 0, io.SeekCurrent); err == nil && after > before {
+			c.tally.copied(in, after-before, true, nil)
+		}
+		return done
+	})
+}
