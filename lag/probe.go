@@ -35,15 +35,16 @@ type Probe struct {
 	series   series
 	running  atomic.Pointer[schedule] // nil while no window is open
 
-	// Tests replace these two: how to wait for a deadline (false if told to
-	// stop), and how to go to the tail of the run queue.
+	// Tests replace these: the clock, how to wait for a deadline (false if
+	// told to stop), and how to go to the tail of the run queue.
+	now   func() int64
 	wait  func(s *schedule, due int64) bool
 	yield func()
 }
 
 // New makes a probe. An interval that is out of range is reported by Watch.
 func New(o Options) *Probe {
-	p := &Probe{interval: o.Interval, wait: (*schedule).wait, yield: runtime.Gosched}
+	p := &Probe{interval: o.Interval, now: probe.Now, wait: (*schedule).wait, yield: runtime.Gosched}
 	if p.interval == 0 {
 		p.interval = defaultInterval
 	}
@@ -72,14 +73,14 @@ func (p *Probe) Pending() (age time.Duration, watched bool) {
 	if s == nil {
 		return 0, false
 	}
-	return time.Duration(max(probe.Now()-s.unserved.Load(), 0)), true
+	return time.Duration(max(p.now()-s.unserved.Load(), 0)), true
 }
 
 func (p *Probe) start() error {
 	if p.interval < minInterval {
 		return fmt.Errorf("lag: Options.Interval is %v, must be at least %v", p.interval, minInterval)
 	}
-	s := newSchedule(p, probe.Now())
+	s := newSchedule(p, p.now())
 	p.running.Store(s)
 	s.goroutines.Add(1)
 	go s.run()
@@ -94,6 +95,6 @@ func (p *Probe) stop() {
 
 func (p *Probe) settle() {
 	if s := p.running.Load(); s != nil {
-		s.settle(probe.Now(), time.Second)
+		s.settle(p.now(), time.Second)
 	}
 }

@@ -2,8 +2,6 @@ package lag
 
 import (
 	"slices"
-
-	"github.com/tidestaff/tidestaff/probe"
 )
 
 // maxWaiting bounds the goroutines in the run queue. Under the worst load that
@@ -66,7 +64,7 @@ func (s *schedule) take(e errand) *errand {
 func (s *schedule) serve(e *errand) {
 	defer s.goroutines.Done()
 	s.probe.yield()
-	now := probe.Now()
+	now := s.probe.now()
 
 	s.mu.Lock()
 	defer s.mu.Unlock()

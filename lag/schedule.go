@@ -4,8 +4,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/tidestaff/tidestaff/probe"
 )
 
 // maxBackfill bounds the records of one wake-up. At 50 ms it is a gap of 83
@@ -49,13 +47,13 @@ func (s *schedule) run() {
 	defer s.goroutines.Done()
 	defer s.timer.Stop()
 	for due := s.next; s.probe.wait(s, due); {
-		due += s.tick(due, probe.Now()) * s.interval
+		due += s.tick(due, s.probe.now()) * s.interval
 	}
 }
 
 // wait sleeps until due; false if the schedule was stopped.
 func (s *schedule) wait(due int64) bool {
-	s.timer.Reset(time.Duration(due - probe.Now()))
+	s.timer.Reset(time.Duration(due - s.probe.now()))
 	select {
 	case <-s.timer.C:
 		return true
