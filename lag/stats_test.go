@@ -48,7 +48,7 @@ func TestStatsOfReadBack(t *testing.T) {
 			desc := *m.Desc
 			m.Desc = &desc
 			if m.Dist != nil {
-				d, err := probe.DistOf(m.Dist.HDR(), m.Dist.Sum(), m.Dist.Max())
+				d, err := probe.DistOf(m.Dist.HDR(), m.Dist.Sum(), m.Dist.Max(), m.Dist.Clamped())
 				if err != nil {
 					t.Fatal(err)
 				}
