@@ -241,3 +241,30 @@ func TestRawLegacy(t *testing.T) {
 		t.Errorf("active cursors: got %v, want 0", got)
 	}
 }
+
+// TestNil passes on what a driver should not return and some do: nil without an
+// error. What database/sql makes of it is then its own affair.
+func TestNil(t *testing.T) {
+	ctx := labelled("m")
+	s := &server{shape: shape{conn: "EQB"}, rows: func(*fakeRows) driver.Rows { return nil }}
+	p := sqlitetrace.New(sqlitetrace.Options{})
+	w := watch(t, p)
+	conn, err := p.Connector(s).Connect(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := conn.(driver.QueryerContext).QueryContext(ctx, "rows 1", nil); rows != nil || err != nil {
+		t.Errorf("rows: got %v, %v, want nil, nil", rows, err)
+	}
+	if conn, err := p.Driver(nilDriver{}).Open(""); conn != nil || err != nil {
+		t.Errorf("connection: got %v, %v, want nil, nil", conn, err)
+	}
+	r := w.Close()
+	if n, active := total(r, "tidestaff.db.queries"), total(r, "tidestaff.db.cursor.active"); n != 1 || active != 0 {
+		t.Errorf("queries, active cursors: got %v, %v, want 1, 0", n, active)
+	}
+}
+
+type nilDriver struct{}
+
+func (nilDriver) Open(string) (driver.Conn, error) { return nil, nil }

@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"strconv"
 	"strings"
@@ -27,6 +26,9 @@ type server struct {
 	reset   error  // of ResetSession
 	onCall  func() // called in Prepare, Begin and "hook" statements
 	quiet   bool   // no journal, for benchmarks
+
+	// rows, if set, makes the rows of queries.
+	rows func(*fakeRows) driver.Rows
 }
 
 // A shape says which optional interfaces there are: see connShapes and
@@ -66,7 +68,7 @@ func (s *server) Close() error {
 	return nil
 }
 
-// A fakeDriver has no DriverContext, a fakeContextDriver has.
+// A fakeDriver has no DriverContext, a fakeContextDriver has one.
 type fakeDriver struct{ server *server }
 
 func (d fakeDriver) Open(dsn string) (driver.Conn, error) {
@@ -188,7 +190,10 @@ func (c *fakeConn) rows(what, query string, direct bool) (driver.Rows, error) {
 	if n, ok := strings.CutPrefix(query, "rows "); ok {
 		r.left, _ = strconv.Atoi(n)
 	}
-	if c.server.shape.richRows {
+	switch {
+	case c.server.rows != nil:
+		return c.server.rows(r), nil
+	case c.server.shape.richRows:
 		return richRows{r}, nil
 	}
 	return r, nil
@@ -345,55 +350,3 @@ func (c converter) ConvertValue(v any) (driver.Value, error) {
 	}
 	return driver.DefaultParameterConverter.ConvertValue(v)
 }
-
-// A fakeRows counts down. A query "sets" has a second result set.
-type fakeRows struct {
-	conn  *fakeConn
-	query string
-	left  int
-	set   int
-}
-
-func (r *fakeRows) Columns() []string { return []string{"n"} }
-
-func (r *fakeRows) Next(dest []driver.Value) error {
-	if r.left == 0 {
-		if r.query == "breaks" {
-			return codeError(517)
-		}
-		return io.EOF
-	}
-	r.left--
-	dest[0] = int64(r.left)
-	return nil
-}
-
-func (r *fakeRows) Close() error {
-	r.conn.log("close rows")
-	switch r.query {
-	case "fails to close":
-		return errFake
-	case "panics to close":
-		panic("fake: panic")
-	}
-	return nil
-}
-
-// richRows have all optional interfaces.
-type richRows struct{ *fakeRows }
-
-func (r richRows) HasNextResultSet() bool { return r.query == "sets" && r.set == 0 }
-
-func (r richRows) NextResultSet() error {
-	if !r.HasNextResultSet() {
-		return io.EOF
-	}
-	r.set, r.left = 1, 3
-	return nil
-}
-
-func (richRows) ColumnTypeScanType(int) reflect.Type               { return reflect.TypeFor[int32]() }
-func (richRows) ColumnTypeDatabaseTypeName(int) string             { return "FAKE" }
-func (richRows) ColumnTypeLength(int) (int64, bool)                { return 7, true }
-func (richRows) ColumnTypeNullable(int) (bool, bool)               { return true, true }
-func (richRows) ColumnTypePrecisionScale(int) (int64, int64, bool) { return 5, 2, true }
