@@ -1,7 +1,9 @@
 package probe
 
 import (
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -11,7 +13,7 @@ type intervals struct {
 	dist  Dist
 	count float64
 	max   int64 // over the intervals that know theirs exactly
-	n     int
+	n     atomic.Int64
 }
 
 func (s *intervals) add(t *testing.T, r *Reading) {
@@ -23,7 +25,7 @@ func (s *intervals) add(t *testing.T, r *Reading) {
 		s.max = max(s.max, m.Dist.Max())
 	}
 	s.count += value(t, r, testCount.Name)
-	s.n++
+	s.n.Add(1)
 }
 
 // TestMillionRecordsTiled lets four goroutines record a million values while
@@ -39,8 +41,9 @@ func TestMillionRecordsTiled(t *testing.T) {
 	}
 	whole := watch(t, &c)
 
-	periods := []time.Duration{50 * time.Microsecond, time.Millisecond, 7 * time.Millisecond}
+	periods := []time.Duration{50 * time.Microsecond, time.Millisecond, 5 * time.Millisecond}
 	sums := make([]intervals, len(periods))
+	slowest := &sums[len(sums)-1]
 	done := make(chan struct{})
 	var reading, writing sync.WaitGroup
 	for i, period := range periods {
@@ -53,6 +56,11 @@ func TestMillionRecordsTiled(t *testing.T) {
 	for g := range int64(writers) {
 		writing.Go(func() {
 			for i := range int64(each) {
+				// One of the writers gives the slowest reader time to end some
+				// intervals, however fast the machine.
+				for g == 0 && slowest.n.Load() < i/(each/10) {
+					runtime.Gosched()
+				}
 				v := 1000 + (i*writers+g)*7 // up to 7 ms, a new maximum each time
 				rec.Record(v)
 				want.Record(v)
@@ -68,21 +76,17 @@ func TestMillionRecordsTiled(t *testing.T) {
 	want.Snapshot(&truth)
 	var all intervals
 	all.add(t, whole.Close())
-	for _, s := range append(sums, all) {
+	for _, s := range []*intervals{&sums[0], &sums[1], &sums[2], &all} {
+		n := s.n.Load()
 		if got := s.dist.Count(); got != writers*each || s.count != writers*each {
-			t.Errorf("%d intervals: got %d records and %v counts, want %d", s.n, got, s.count, writers*each)
+			t.Errorf("%d intervals: got %d records and %v counts, want %d", n, got, s.count, writers*each)
 		}
 		if s.max != truth.Max() {
-			t.Errorf("%d intervals: got maximum %d, want %d", s.n, s.max, truth.Max())
+			t.Errorf("%d intervals: got maximum %d, want %d", n, s.max, truth.Max())
 		}
 		s.dist.max = truth.max // of an interval that ended within a record it is a bound
 		if !s.dist.Equal(&truth) {
-			t.Errorf("%d intervals: their sum differs from what was recorded: got sum %d, want %d", s.n, s.dist.Sum(), truth.Sum())
-		}
-	}
-	for i, s := range sums {
-		if s.n < 3 {
-			t.Errorf("the reader of every %v had %d intervals: nothing was tiled", periods[i], s.n)
+			t.Errorf("%d intervals: their sum differs from what was recorded: got sum %d, want %d", n, s.dist.Sum(), truth.Sum())
 		}
 	}
 }
@@ -101,5 +105,18 @@ func tile(t *testing.T, w *Window, period time.Duration, done <-chan struct{}, s
 			return
 		case <-tick.C:
 		}
+	}
+}
+
+// TestMergeRest merges an interval that holds only the rest of a record: its
+// count was in the one before.
+func TestMergeRest(t *testing.T) {
+	before := Dist{n: 1}
+	before.append(7, 1)
+	if err := before.Merge(&Dist{sum: 7, max: 7}); err != nil {
+		t.Fatal(err)
+	}
+	if before.Count() != 1 || before.Sum() != 7 || before.Max() != 7 {
+		t.Errorf("got count %d, sum %d, maximum %d, want 1, 7, 7", before.Count(), before.Sum(), before.Max())
 	}
 }

@@ -232,6 +232,10 @@ var breaks = []struct {
 	{"works the second time", "unsupported always", "a Watch opened a window", unsupported(probe.ErrUnsupported, nil)},
 	{"another answer", "unsupported always", "a Watch returned watch: denied", unsupported(probe.ErrUnsupported, errors.New("denied"))},
 	{"not absent", "absent from a set", "absent are []", unsupported(nil)},
+	{"goroutine left of a refusal", "nothing left of a refusal", "a goroutine is left:\ngoroutine", broken(func(s *sample) {
+		leak := lately(func() { go func() { <-release }() })
+		s.Start = func() error { leak(); return probe.ErrUnsupported }
+	})},
 }
 
 func TestBreaks(t *testing.T) {

@@ -17,6 +17,8 @@ would add up or mix what belongs to two databases. The set knows by the names th
 window. An answer that changes would be a gap in the data that nobody sees.`
 	ruleUnsupportedSet = `a set lists a member that cannot work here as absent with a reason that a person can read, and goes on with
 the others. Absent is never zero.`
+	ruleRefusal = `a Watch that cannot open a window leaves no goroutine and no descriptor behind. A service that runs where
+nothing can be measured asks as often as any other.`
 )
 
 // unsupportedChecks are for a probe that cannot work on this machine.
@@ -24,6 +26,7 @@ var unsupportedChecks = []check{
 	{"descriptions", ruleDescriptions, checkDescriptions},
 	{"unsupported always", ruleUnsupported, checkUnsupported},
 	{"absent from a set", ruleUnsupportedSet, checkAbsent},
+	{"nothing left of a refusal", ruleRefusal, checkRefusal},
 }
 
 // A neighbour is another member of the set, with a counter.
@@ -93,24 +96,40 @@ func checkTwoOfAKind(s *subject) error {
 
 func checkUnsupported(s *subject) error {
 	p := s.new()
-	says := func() error {
-		w, err := p.watch()
-		switch {
-		case err == nil:
-			w.Close()
-			return errors.New("a Watch opened a window, an earlier one said that the probe cannot work here")
-		case !errors.Is(err, probe.ErrUnsupported):
-			return fmt.Errorf("a Watch returned %w, an earlier one said that the probe cannot work here", err)
-		}
-		return nil
-	}
 	for range 3 {
-		if err := says(); err != nil {
+		if err := refused(p); err != nil {
 			return err
 		}
 		s.exercise(p) // still works for the host, unmeasured
 	}
-	return together(churners, func(int) error { return says() })
+	return together(churners, func(int) error { return refused(p) })
+}
+
+// refused is nil if a Watch of p says that it cannot work here.
+func refused(p target) error {
+	w, err := p.watch()
+	switch {
+	case err == nil:
+		w.Close()
+		return errors.New("a Watch opened a window, an earlier one said that the probe cannot work here")
+	case !errors.Is(err, probe.ErrUnsupported):
+		return fmt.Errorf("a Watch returned %w, an earlier one said that the probe cannot work here", err)
+	}
+	return nil
+}
+
+func checkRefusal(s *subject) error {
+	p := s.new()
+	if err := refused(p); err != nil {
+		return err
+	}
+	goroutines, files := running(), descriptors()
+	for range windowsPerRound {
+		if err := refused(p); err != nil {
+			return err
+		}
+	}
+	return errors.Join(leakedGoroutines(goroutines), leakedFiles(files))
 }
 
 func checkAbsent(s *subject) error {
