@@ -3,7 +3,6 @@ package cgroup
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/tidestaff/tidestaff/internal/proc"
 	"github.com/tidestaff/tidestaff/probe"
@@ -33,10 +32,8 @@ func (p *Probe) openGroup() {
 	}
 	if g, err := lookup(groups, "cpuacct"); err != nil {
 		p.refuse(cpuDescs, err)
-	} else if g.Version == 2 {
-		p.add(p.openGroupCPU2(g))
 	} else {
-		p.add(p.openGroupCPU1(g))
+		p.add(p.openGroupCPU(g))
 	}
 	if g, err := lookup(groups, "cpu"); err != nil {
 		p.refuse(quotaDescs, err)
@@ -54,55 +51,4 @@ func lookup(groups *proc.Cgroups, controller string) (proc.Group, error) {
 		err = fmt.Errorf("%s cgroup: %w", controller, errHostRoot)
 	}
 	return g, err
-}
-
-// openMemory opens the memory controller's files, each of which may be missing
-// without the others.
-func (p *Probe) openMemory(g proc.Group) {
-	p.add(p.openUsage(g))
-	if g.Version == 2 {
-		p.add(p.openPeak2(g))
-		p.add(p.openLimit2(g))
-		p.add(p.openStat2(g))
-	} else {
-		p.add(p.openPeak1(g))
-		p.add(p.openStat1(g))
-	}
-}
-
-// usageFile is the group's present charge.
-func usageFile(g proc.Group) string {
-	if g.Version == 2 {
-		return filepath.Join(g.Dir, "memory.current")
-	}
-	return filepath.Join(g.Dir, "memory.usage_in_bytes")
-}
-
-// openUsage measures the group's charge. Version 1 counts it per CPU and may
-// be off by a batch of 32 pages for each.
-func (p *Probe) openUsage(g proc.Group) (*source, error) {
-	s := &source{metrics: []*probe.Desc{descGroupUsage}}
-	f, err := proc.Open(usageFile(g))
-	if err != nil {
-		return s, err
-	}
-	level := p.core.Gauge(descGroupUsage)
-	s.gauges = []*probe.Gauge{level}
-	s.close = closeAll(f)
-	s.sample = func() error {
-		v, err := readUint(f)
-		if err == nil {
-			level.Set(float64(v))
-		}
-		return err
-	}
-	return s, nil
-}
-
-func readUint(f file) (uint64, error) {
-	b, err := f.Read()
-	if err != nil {
-		return 0, err
-	}
-	return proc.ParseUint(b)
 }

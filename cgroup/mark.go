@@ -27,9 +27,15 @@ var ownMark = newMark("/")
 // the mark is read, given to the peaks of all users, and set back to the
 // present level, so that it is the maximum of the interval that begins. What
 // happens between the two system calls, some microseconds, is lost.
+//
+// Setting it back costs the same for any size of the process, since no page is
+// looked at, but takes the lock of its memory map: behind threads that map and
+// unmap all the time it may wait for milliseconds.
 type mark struct {
 	root string
 
+	// mu makes reading, setting back and telling the users one step. Between
+	// two goroutines that interleave, a maximum would be told to nobody.
 	mu     sync.Mutex
 	users  []*probe.Peak
 	status file
@@ -124,6 +130,8 @@ func (m *mark) take(reset bool) (proc.Status, error) {
 	if err != nil {
 		return s, err
 	}
+	// First the write and then the users: if the kernel refuses, the number is
+	// still the maximum since the last reset, or of the lifetime.
 	if reset && m.clear != nil && m.clear.Write(five) != nil {
 		m.dropClear() // from here on the mark is a lifetime's
 	}

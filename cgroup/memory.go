@@ -1,157 +1,95 @@
 package cgroup
 
 import (
-	"errors"
-	"io/fs"
+	"math"
 	"path/filepath"
 
 	"github.com/tidestaff/tidestaff/internal/proc"
 	"github.com/tidestaff/tidestaff/probe"
 )
 
-// errNoLimit is why a limit is absent.
-var errNoLimit = errors.New("no limit is set")
-
-// A limit is a gauge that is often absent for a good reason, which may change
-// while the probe runs.
-type limit struct {
-	core  *probe.Core
-	desc  *probe.Desc
-	gauge *probe.Gauge
-	known bool // gauge and list of absent metrics say
-	ok    bool // whether there is a limit
-}
-
-func (p *Probe) newLimit(d *probe.Desc) *limit {
-	return &limit{core: &p.core, desc: d, gauge: p.core.Gauge(d)}
-}
-
-// set sets the gauge, and says why it is absent when that changes.
-func (l *limit) set(v float64, ok bool) {
-	if ok {
-		l.gauge.Set(v)
+// openMemory opens the memory controller's files, each of which may be missing
+// without the others.
+func (p *Probe) openMemory(g proc.Group) {
+	p.add(p.openUsage(g))
+	if g.Version == 2 {
+		p.add(p.openPeak2(g))
+		p.add(p.openMemoryLimit2(g))
+		p.add(p.openStat2(g))
 	} else {
-		set(l.gauge, proc.Value{})
-	}
-	if l.known && l.ok == ok {
-		return
-	}
-	l.known, l.ok = true, ok
-	if ok {
-		l.core.Absent(l.desc.Name, "")
-	} else {
-		l.core.Absent(l.desc.Name, errNoLimit.Error())
+		p.add(p.openPeak1(g))
+		p.add(p.openStat1(g))
 	}
 }
 
-// openLimit2 measures the limit that binds the group: the smallest memory.max
-// of the group and of those above it. The leaf's alone is "max" in many
-// containers whose pod is limited. Levels above the namespace's root bind as
-// well but cannot be seen.
-func (p *Probe) openLimit2(g proc.Group) (*source, error) {
-	s := &source{metrics: []*probe.Desc{descGroupLimit}}
-	files, err := openLevels(g, "memory.max")
+// usageFile is the group's present charge.
+func usageFile(g proc.Group) string {
+	if g.Version == 2 {
+		return filepath.Join(g.Dir, "memory.current")
+	}
+	return filepath.Join(g.Dir, "memory.usage_in_bytes")
+}
+
+// openUsage measures the group's charge. Version 1 counts it per CPU and may
+// be off by a batch of 32 pages for each.
+func (p *Probe) openUsage(g proc.Group) (*source, error) {
+	s := &source{metrics: []*probe.Desc{descGroupUsage}}
+	f, err := proc.Open(usageFile(g))
 	if err != nil {
 		return s, err
 	}
-	l := p.newLimit(descGroupLimit)
-	s.gauges = []*probe.Gauge{l.gauge}
-	s.close = closeAll(files...)
-	s.sample = func() error {
-		var least proc.Value
-		for _, f := range files {
-			b, err := f.Read()
-			if err != nil {
-				return err
-			}
-			v, err := proc.ParseLimit(b)
-			if err != nil {
-				return err
-			}
-			if v.OK && (!least.OK || v.V < least.V) {
-				least = v
-			}
-		}
-		l.set(float64(least.V), least.OK)
-		return nil
-	}
-	return s, nil
-}
-
-// openLevels opens one file in the group's folder and in those above it that
-// have it; the root has no limits.
-func openLevels(g proc.Group, name string) ([]*proc.File, error) {
-	var files []*proc.File
-	for _, dir := range g.Dirs() {
-		f, err := proc.Open(filepath.Join(dir, name))
-		if errors.Is(err, fs.ErrNotExist) && dir != g.Dir {
-			continue
-		}
-		if err != nil {
-			closeAll(files...)()
-			return nil, err
-		}
-		files = append(files, f)
-	}
-	return files, nil
-}
-
-// The keys of memory.stat. Version 1 prints each twice: with "total_" it
-// includes the groups below, as version 2 always does.
-var (
-	stat2Keys = []string{"anon", "file", "shmem", "kernel", "sock"}
-	stat1Keys = []string{"total_rss", "total_cache", "total_shmem", "hierarchical_memory_limit"}
-)
-
-// openStat2 measures the split of the group's charge.
-func (p *Probe) openStat2(g proc.Group) (*source, error) {
-	s := &source{metrics: []*probe.Desc{descGroupStat}}
-	f, err := proc.Open(filepath.Join(g.Dir, "memory.stat"))
-	if err != nil {
-		return s, err
-	}
-	split := p.newSplit()
-	s.gauges = split.gauges()
+	level := p.core.Gauge(descGroupUsage)
+	s.gauges = []*probe.Gauge{level}
 	s.close = closeAll(f)
-	var v [5]proc.Value
 	s.sample = func() error {
-		b, err := f.Read()
+		v, err := readUint(f)
 		if err == nil {
-			err = proc.ParseFlat(b, stat2Keys, v[:])
-		}
-		if err == nil {
-			split.set(v[0], v[1], v[2], v[3], v[4])
+			level.Set(float64(v))
 		}
 		return err
 	}
 	return s, nil
 }
 
-// openStat1 measures the split and the limit, which version 1 has in one file:
-// hierarchical_memory_limit is the smallest of all levels, seen or not.
-func (p *Probe) openStat1(g proc.Group) (*source, error) {
-	s := &source{metrics: []*probe.Desc{descGroupStat, descGroupLimit}}
-	f, err := proc.Open(filepath.Join(g.Dir, "memory.stat"))
-	if err != nil {
-		return s, err
-	}
-	split, l := p.newSplit(), p.newLimit(descGroupLimit)
-	s.gauges = append(split.gauges(), l.gauge)
-	s.close = closeAll(f)
-	var v [4]proc.Value
-	s.sample = func() error {
-		b, err := f.Read()
-		if err == nil {
-			err = proc.ParseFlat(b, stat1Keys, v[:])
-		}
-		if err != nil {
-			return err
-		}
-		split.set(v[0], v[1], v[2], proc.Value{}, proc.Value{})
-		l.set(float64(v[3].V), v[3].OK && v[3].V < unlimited)
+// The keys of memory.stat. Version 1 prints each number twice: with "total_" it
+// includes the groups below, as version 2's always does.
+var (
+	stat2Keys = []string{"anon", "file", "shmem", "kernel", "sock"}
+	stat1Keys = []string{"total_rss", "total_cache", "total_shmem", "hierarchical_memory_limit"}
+)
+
+// openStat2 measures the split of the group's charge. The kernel adds up its
+// per-CPU counts for this file at each read, which on large machines costs more
+// than the text does: it is read at boundaries only. The sum "kernel" is
+// missing before Linux 5.18, and so is that series.
+func (p *Probe) openStat2(g proc.Group) (*source, error) {
+	split := p.newSplit()
+	s, err := flat(filepath.Join(g.Dir, "memory.stat"), stat2Keys, func(v []proc.Value) error {
+		split.set(v[0], v[1], v[2], v[3], v[4])
 		return nil
-	}
-	return s, nil
+	})
+	s.metrics, s.gauges = []*probe.Desc{descGroupStat}, split.gauges()
+	return s, err
+}
+
+// openStat1 measures the split and the limit, which version 1 has in one file:
+// hierarchical_memory_limit is the smallest of all levels, seen or not. It does
+// not account kernel memory in it. What it calls rss is anonymous memory only,
+// and not the sum of its processes' resident sets.
+func (p *Probe) openStat1(g proc.Group) (*source, error) {
+	split, l := p.newSplit(), p.newLimit(descGroupLimit)
+	s, err := flat(filepath.Join(g.Dir, "memory.stat"), stat1Keys, func(v []proc.Value) error {
+		split.set(v[0], v[1], v[2], proc.Value{}, proc.Value{})
+		if v[3].OK && v[3].V < unlimited {
+			l.set(float64(v[3].V))
+		} else {
+			l.set(math.Inf(1))
+		}
+		return nil
+	})
+	s.metrics = []*probe.Desc{descGroupStat, descGroupLimit}
+	s.gauges = append(split.gauges(), l.gauge)
+	return s, err
 }
 
 // unlimited is where numbers begin that mean "no limit" in version 1: the

@@ -54,6 +54,8 @@ func (p *Probe) openPeak1(g proc.Group) (*source, error) {
 	return p.groupPeak(g, f, maxRose)
 }
 
+// groupPeak makes the source. Without a mark, or with one that only has the
+// lifetime's maximum, the charge is sampled.
 func (p *Probe) groupPeak(g proc.Group, mark *proc.File, rose string) (*source, error) {
 	s := &source{metrics: []*probe.Desc{descGroupPeak}}
 	usage, err := proc.Open(usageFile(g))
@@ -78,7 +80,8 @@ func (p *Probe) groupPeak(g proc.Group, mark *proc.File, rose string) (*source, 
 	return s, nil
 }
 
-// boundary takes the mark and sets it back if possible.
+// boundary takes the mark and sets it back if possible. The mark and the charge
+// are two files and two instants; a charge above the mark is the later one.
 func (g *groupPeak) boundary() error {
 	if g.mark == nil {
 		return g.tick()

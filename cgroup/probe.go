@@ -41,6 +41,9 @@ type Probe struct {
 	opts Options
 	mark *mark // the process's high-water mark, shared by all probes of a root
 
+	// mu is held over every read of a source's files, so that their buffers
+	// have one user, and that no descriptor is closed under a read. The order
+	// of locks is this one, the mark's, the Core's.
 	mu      sync.Mutex
 	running bool
 	sources []*source
@@ -89,7 +92,8 @@ func (p *Probe) start() error {
 	return nil
 }
 
-// stop ends everything that start and the samples began.
+// stop ends everything that start and the samples began. Samples may still be
+// under way in other goroutines: they find the probe not running and return.
 func (p *Probe) stop() {
 	p.mu.Lock()
 	p.running = false
@@ -129,7 +133,9 @@ func (p *Probe) refuse(ds []*probe.Desc, err error) {
 	}
 }
 
-// sample is the Core's hook before each reading.
+// sample is the Core's hook before each reading. It starts the sampler when
+// some source needs one, which may turn out late: a reset of a mark that used
+// to work can be refused from some moment on.
 func (p *Probe) sample() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,7 +148,7 @@ func (p *Probe) sample() {
 	}
 }
 
-// tick is called by the sampler.
+// tick is called by the sampler, between boundaries.
 func (p *Probe) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -71,6 +71,7 @@ func processGauges(c *probe.Core) [5]*probe.Gauge {
 	return [...]*probe.Gauge{c.Gauge(descRSS), c.Gauge(descSwap), split("anon"), split("file"), split("shmem")}
 }
 
+// readRSS is the resident set alone, for samples.
 func readRSS(statm file) (uint64, error) {
 	b, err := statm.Read()
 	if err != nil {

@@ -73,13 +73,43 @@ func (t *tally) set(total uint64) {
 	t.last, t.began = total, true
 }
 
-// closeAll closes files, of which some may be nil.
+// closeAll closes files, of which some may be nil. Its result may be called once.
 func closeAll(files ...*proc.File) func() {
 	return func() {
 		for _, f := range files {
 			_ = f.Close() // nothing was written that could be lost
 		}
 	}
+}
+
+// readUint reads a file that holds one number.
+func readUint(f file) (uint64, error) {
+	b, err := f.Read()
+	if err != nil {
+		return 0, err
+	}
+	return proc.ParseUint(b)
+}
+
+// flat makes a source of a flat keyed file. use gets the numbers of keys, some
+// of which may be absent, after each read; the slice is reused.
+func flat(name string, keys []string, use func(v []proc.Value) error) (*source, error) {
+	f, err := proc.Open(name)
+	if err != nil {
+		return new(source), err
+	}
+	v := make([]proc.Value, len(keys))
+	sample := func() error {
+		b, err := f.Read()
+		if err == nil {
+			err = proc.ParseFlat(b, keys, v)
+		}
+		if err != nil {
+			return err
+		}
+		return use(v)
+	}
+	return &source{sample: sample, close: closeAll(f)}, nil
 }
 
 // reason puts an error into words for a person. Absent, denied and unsupported
