@@ -24,7 +24,10 @@ type conn struct {
 	validator     driver.Validator
 	checker       driver.NamedValueChecker
 
-	tx tx // the transaction under way, so that none is allocated
+	// tx is the transaction under way. It is a part of the connection so that
+	// none is allocated, and so that a bad connection is known to be in one:
+	// database/sql then does not try another.
+	tx tx
 }
 
 // wrapConn wraps what a driver's Open or Connect has returned. A connection
@@ -104,7 +107,9 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 	return c.wrapStmt(s, err)
 }
 
-// exec is ExecContext, for connections that have it.
+// exec is ExecContext, for connections that have it. An ErrSkip goes back as the
+// very value that the driver returned: database/sql compares it so, and then
+// prepares; that it executes after all is counted by the statement.
 func (c *conn) exec(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	x := c.begin(ctx, kindExec)
 	defer x.end()
@@ -124,7 +129,8 @@ func (c *conn) execInner(ctx context.Context, query string, named []driver.Named
 	return c.legacyExecer.Exec(query, args)
 }
 
-// query is QueryContext, for connections that have it.
+// query is QueryContext, for connections that have it; see exec. The rows that
+// it returns go on with the execution.
 func (c *conn) query(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	x := c.begin(ctx, kindQuery)
 	defer x.end()

@@ -8,6 +8,9 @@ import (
 )
 
 // A class is what kind of failure an operation had. The zero class is none.
+//
+// There is a fixed number of them, so that failures cannot make series without
+// bound; an error's text would, since it has the values in it that clash.
 type class uint8
 
 const (
@@ -35,7 +38,7 @@ const (
 	codeLocked       = 6
 	codeInterrupt    = 9
 	codeConstraint   = 19
-	codeBusySnapshot = codeBusy | 2<<8
+	codeBusySnapshot = codeBusy | 2<<8 // a reader that wants to write, too late; no busy handler is asked
 )
 
 // classOf says what kind of failure err is. ctx, which may be nil, is that of
@@ -149,6 +152,8 @@ func codeIn(err error) (int, bool) {
 	if v.Kind() != reflect.Struct {
 		return 0, false
 	}
+	// FieldByName panics where the way to the field leads through a nil pointer;
+	// resultCode recovers.
 	extended, ok := integer(v.FieldByName("ExtendedCode"))
 	if ok && extended != 0 {
 		return extended, true

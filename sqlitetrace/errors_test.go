@@ -24,6 +24,10 @@ type (
 	fieldCode     int
 	fieldExtended int
 
+	codeOnly uint8 // a method of one of them alone
+	extended int   // a method that says that it is the extended code
+	number   int   // no method
+
 	stateError string // PostgreSQL's
 )
 
@@ -35,6 +39,13 @@ func (e *typedError) Code() typedCode             { return typedCode(e.code) }
 func (e *typedError) ExtendedCode() typedExtended { return typedExtended(e.code) }
 
 func (e fieldError) Error() string { return e.err }
+
+func (e codeOnly) Error() string     { return "" }
+func (e codeOnly) Code() typedCode   { return typedCode(e) }
+func (e extended) Error() string     { return "" }
+func (e extended) Code() int         { return int(e) & 0xff }
+func (e extended) ExtendedCode() int { return int(e) }
+func (e number) Error() string       { return "" }
 
 func (e stateError) Error() string    { return "SQLSTATE " + string(e) }
 func (e stateError) SQLState() string { return string(e) }
@@ -78,6 +89,10 @@ func TestClassOf(t *testing.T) {
 		{"interrupt by cancelation", canceled, methodError(9), classCanceled},
 		{"interrupt by deadline", expired, methodError(9), classDeadline},
 		{"typed methods", nil, &typedError{517}, classBusySnapshot},
+		{"typed method, primary code", nil, codeOnly(6), classLocked},
+		{"both codes by methods", nil, extended(517), classBusySnapshot},
+		{"a number", nil, number(5), classOther},
+		{"joined, none with a code", nil, errors.Join(errors.New("x"), errors.New("y")), classOther},
 		{"nil pointer", nil, (*typedError)(nil), classOther},
 		{"fields", nil, fieldError{5, 517, ""}, classBusySnapshot},
 		{"field without extended code", nil, fieldError{Code: 19}, classConstraint},

@@ -37,6 +37,10 @@ func (h hasReset) ResetSession(ctx context.Context) error { return h.c.resetter.
 // IsValid implements [driver.Validator].
 func (h hasValidate) IsValid() bool { return h.c.validator.IsValid() }
 
+// Each of the following structs embeds *conn for what is always there. None of
+// the embedded fields has the name of a method that it brings, which would hide
+// the method.
+
 // exact gives c the interfaces that its original has, and no others: one of the
 // sixteen combinations.
 func (c *conn) exact() driver.Conn {

@@ -40,6 +40,10 @@ const (
 )
 
 // begin begins an execution by the method and role that [probe.LabelOf] finds.
+//
+// Everything that costs more than an atomic load comes after the question
+// whether anybody watches. The method must be found now and not at the end:
+// rows may be closed, and transactions ended, on other goroutines.
 func (c *conn) begin(ctx context.Context, k kind) execution {
 	if !c.probe.core.Watched() {
 		return execution{}
@@ -86,7 +90,7 @@ func (x *execution) end() {
 	if x.series == nil {
 		return
 	}
-	ns, _ := x.conn.probe.core.End(x.span)
+	ns, _ := x.conn.probe.core.End(x.span) // it was watched, or series were nil
 	switch x.outcome {
 	case outcomeSkipped:
 		return
@@ -94,13 +98,15 @@ func (x *execution) end() {
 		x.series.retried(x.kind)
 		return
 	case outcomePanicked:
-		x.failure = classOther
+		x.failure = classOther // and the panic goes on: nothing here recovers
 	}
 	x.began(ns)
 	x.count(ns)
 }
 
-// began counts the statement as executed, after a call of ns nanoseconds.
+// began counts the statement as executed, after a call of ns nanoseconds. It
+// is apart from count because a query's rows may be closed much later, or
+// never, and the operation in the context may have ended by then.
 func (x *execution) began(ns int64) {
 	var n int64
 	if x.kind != kindTx {

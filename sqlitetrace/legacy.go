@@ -46,7 +46,8 @@ func legacyArgs(ctx context.Context, named []driver.NamedValue) ([]driver.Value,
 	return args, done(ctx)
 }
 
-// done is the context's error if it is done.
+// done is the context's error if it is done. A context that never ends has no
+// channel, and the receive from none never proceeds.
 func done(ctx context.Context) error {
 	select {
 	case <-ctx.Done():

@@ -20,10 +20,10 @@ import (
 type rows struct {
 	inner  driver.Rows
 	x      execution
-	call   int64 // ns
-	timer  stepTimer
-	count  int64
-	closed bool
+	call   int64     // ns of the call that made the rows
+	timer  stepTimer // of Next, and from Go 1.27 on of NextRow and ScanColumn
+	count  int64     // rows that were stepped to, read or not
+	closed bool      // the execution has ended
 }
 
 // wrapRows hands the execution on to the rows that the original has returned. A
@@ -34,7 +34,7 @@ func (x *execution) wrapRows(inner driver.Rows, err error) (driver.Rows, error) 
 	}
 	now := probe.Now()
 	r := rows{inner: inner, x: *x, call: now - x.span.Start()}
-	r.timer.random = uint32(now)
+	r.timer.random = uint32(now) // any seed that differs from query to query
 	x.series.cursors().active.Add(1)
 	x.began(r.call)
 	x.series = nil // the rows end it
@@ -47,7 +47,7 @@ func (r *rows) Next(dest []driver.Value) error {
 		return r.stepped(r.inner.Next(dest))
 	}
 	start := probe.Now()
-	err := r.inner.Next(dest)
+	err := r.inner.Next(dest) // dest is the caller's: never kept
 	r.timer.took(probe.Now() - start)
 	return r.stepped(err)
 }
@@ -126,7 +126,7 @@ func (r *rows) NextResultSet() error {
 	if !ok {
 		return io.EOF
 	}
-	start := probe.Now()
+	start := probe.Now() // always timed: it may run the next statement
 	err := n.NextResultSet()
 	r.timer.exact += probe.Now() - start
 	if err != nil && err != io.EOF {

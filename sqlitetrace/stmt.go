@@ -65,7 +65,9 @@ func (s *stmt) CheckNamedValue(nv *driver.NamedValue) error {
 	return s.conn.CheckNamedValue(nv)
 }
 
-// ExecContext implements [driver.StmtExecContext].
+// ExecContext implements [driver.StmtExecContext]. The execution belongs to the
+// method that executes, which need not be the one that prepared. ErrSkip from a
+// statement is a failure like any other: only a connection may fall back.
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	x := s.conn.begin(ctx, kindExec)
 	defer x.end()

@@ -15,7 +15,7 @@ type tx struct {
 	inner  driver.Tx
 	series *series
 	op     *probe.Op
-	open   bool
+	open   bool // neither committed nor rolled back
 }
 
 // Begin implements [driver.Conn]. database/sql uses BeginTx; this is for who
@@ -73,7 +73,9 @@ func (c *conn) wrapTx(inner driver.Tx, err error, x *execution) (driver.Tx, erro
 	return t, nil
 }
 
-// Commit implements [driver.Tx].
+// Commit implements [driver.Tx]. In rollback-journal mode and with full
+// synchronisation this is where SQLite waits for the disk. Whatever it returns,
+// database/sql regards the transaction as ended.
 func (t *tx) Commit() error {
 	x := t.beginEnd()
 	defer x.end()
@@ -93,7 +95,8 @@ func (t *tx) Rollback() error {
 	return err
 }
 
-// beginEnd begins the execution that ends the transaction.
+// beginEnd begins the execution that ends the transaction, once: who goes around
+// database/sql may roll back after a commit, which ends nothing.
 func (t *tx) beginEnd() execution {
 	if t.series == nil || !t.open {
 		return execution{}
