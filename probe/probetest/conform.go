@@ -3,6 +3,7 @@ package probetest
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -77,12 +78,14 @@ const patience = 2 * time.Minute
 
 // over runs the check. A panic is an error, and so is taking forever.
 func (c check) over(s *subject) error {
+	s.gaveUp.Store(false)
 	done := make(chan error, 1)
 	go func() { done <- safely(func() error { return c.run(s) }) }()
 	select {
 	case err := <-done:
 		return err
 	case <-time.After(s.limit()):
+		s.gaveUp.Store(true)
 		return fmt.Errorf("not done after %v; the goroutines:\n%s", s.limit(), stacks())
 	}
 }
@@ -103,6 +106,7 @@ type subject struct {
 	exercise func(target)
 	active   bool          // exercise does something
 	patience time.Duration // of one check; 0 means patience
+	gaveUp   atomic.Bool   // the check is not waited for any more
 }
 
 func (s *subject) limit() time.Duration {

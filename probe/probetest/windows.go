@@ -173,7 +173,7 @@ func (s *subject) closeCollecting(p target, w window) error {
 	collect := func(read func(*probe.Reading)) error {
 		defer begin()
 		var r probe.Reading
-		for first := true; closed.Load() == 0; first = false {
+		for first := true; closed.Load() == 0 && !s.gaveUp.Load(); first = false {
 			read(&r)
 			if r.End.Before(r.Start) {
 				return fmt.Errorf("a reading from %v to %v ends before it starts", r.Start, r.End)
