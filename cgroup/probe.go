@@ -45,9 +45,8 @@ type Probe struct {
 	// have one user, and that no descriptor is closed under a read. The order
 	// of locks is this one, the mark's, the Core's.
 	mu      sync.Mutex
-	running bool
-	sources []*source
-	sampler *sampler // nil while no level has to be sampled
+	sources []*source // none while no window is open
+	sampler *sampler  // nil while no level has to be sampled
 }
 
 // New makes a probe. It does nothing until it is watched.
@@ -88,15 +87,13 @@ func (p *Probe) start() error {
 	p.add(p.openGo())
 	p.add(p.openCPU())
 	p.openGroup()
-	p.running = true
 	return nil
 }
 
 // stop ends everything that start and the samples began. Samples may still be
-// under way in other goroutines: they find the probe not running and return.
+// under way in other goroutines: they find no source and return.
 func (p *Probe) stop() {
 	p.mu.Lock()
-	p.running = false
 	for _, s := range p.sources {
 		s.end(false)
 	}
@@ -139,9 +136,6 @@ func (p *Probe) refuse(ds []*probe.Desc, err error) {
 func (p *Probe) sample() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.running {
-		return
-	}
 	p.each(func(s *source) error { return s.sample() })
 	if p.sampler == nil && slices.ContainsFunc(p.sources, func(s *source) bool { return s.tick != nil }) {
 		p.sampler = startSampler(p.opts.Interval, p.tick)
@@ -152,9 +146,6 @@ func (p *Probe) sample() {
 func (p *Probe) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.running {
-		return
-	}
 	p.each(func(s *source) error {
 		if s.tick == nil {
 			return nil

@@ -239,6 +239,21 @@ func TestSourceFails(t *testing.T) {
 	}
 }
 
+// TestNoModes: a CPU file without the two modes has no time of zero.
+func TestNoModes(t *testing.T) {
+	root := fixture(t, "v2")
+	rewrite(t, root, "sys/fs/cgroup/pod/leaf/cpu.stat", "usage_usec 5000000\n")
+	r := watch(t, New(Options{Root: root})).Close()
+	if got := slices.Collect(r.Find(descGroupCPU.Name)); len(got) != 0 {
+		t.Errorf("got %d series, want none", len(got))
+	}
+	for _, d := range []*probe.Desc{descGroupCPU, descPeriods} {
+		if got := absent(r, d.Name); !strings.Contains(got, "cpu.stat") {
+			t.Errorf("%s: got reason %q, want one with cpu.stat", d.Name, got)
+		}
+	}
+}
+
 // TestName: two probes in one set are told apart by their names.
 func TestName(t *testing.T) {
 	root := fixture(t, "v2")
