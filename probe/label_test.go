@@ -29,12 +29,15 @@ func TestLabelsInContext(t *testing.T) {
 	}
 }
 
+// noContext is what code without a context passes, such as a file read.
+var noContext context.Context
+
 // TestGoroutineLabel holds that the goroutine's own labels can be told on this
 // Go release: without them file reads, which have no context, lose their role.
 func TestGoroutineLabel(t *testing.T) {
 	ctx := WithMethod(context.Background(), "Load")
 	Do(ctx, "background:x", func(ctx context.Context) {
-		if got := LabelOf(nil); got.Role != "background:x" || got.Method != "Load" {
+		if got := LabelOf(noContext); got.Role != "background:x" || got.Method != "Load" {
 			t.Errorf("label = %s on %s, want the goroutine's", got.Method, got.Role)
 		}
 		if got := LabelOf(WithRole(context.Background(), "mine")); got.Role != "mine" || got.Method != "Load" {
@@ -42,17 +45,17 @@ func TestGoroutineLabel(t *testing.T) {
 		}
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			if got := LabelOf(nil); got.Role != "background:x" {
+			if got := LabelOf(noContext); got.Role != "background:x" {
 				t.Errorf("role of a child goroutine = %s", got.Role)
 			}
 		})
 		wg.Wait()
 		Do(ctx, "inner", func(context.Context) {
-			if got := LabelOf(nil).Role; got != "inner" {
+			if got := LabelOf(noContext).Role; got != "inner" {
 				t.Errorf("nested role = %s", got)
 			}
 		})
-		if got := LabelOf(nil).Role; got != "background:x" {
+		if got := LabelOf(noContext).Role; got != "background:x" {
 			t.Errorf("role after the nested one = %s", got)
 		}
 	})
@@ -68,7 +71,7 @@ func TestForeignLabels(t *testing.T) {
 	pprof.Do(context.Background(), pprof.Labels("tenant", "acme"), func(ctx context.Context) {
 		for range 100 {
 			Do(ctx, "tenant-request", func(ctx context.Context) {
-				if got := LabelOf(nil).Role; got != "tenant-request" {
+				if got := LabelOf(noContext).Role; got != "tenant-request" {
 					t.Errorf("role = %s", got)
 				}
 				got := map[string]string{}

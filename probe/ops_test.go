@@ -70,7 +70,7 @@ func TestOpsNested(t *testing.T) {
 func TestOpsUnwatched(t *testing.T) {
 	ops := &Ops{}
 	ctx, op := ops.Begin(context.Background(), "x")
-	if op != nil || OpOf(ctx) != nil || OpOf(nil) != nil {
+	if op != nil || OpOf(ctx) != nil || OpOf(noContext) != nil {
 		t.Error("an operation that nobody watches was begun")
 	}
 	op.AddQueries(1, 1, 1)
