@@ -35,5 +35,6 @@ var epoch = time.Now().Add(-50 * 365 * 24 * time.Hour)
 // the machine is suspended (CLOCK_MONOTONIC on Linux).
 func Now() int64 { return int64(time.Since(epoch)) }
 
-// timeAt turns a value of Now into a time.Time.
-func timeAt(ns int64) time.Time { return epoch.Add(time.Duration(ns)) }
+// timeAt turns a value of Now into a time.Time, by the wall clock of today: it
+// may have been set since the process started.
+func timeAt(ns int64) time.Time { return time.Now().Add(time.Duration(ns - Now())) }

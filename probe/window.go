@@ -35,15 +35,14 @@ func (w *Window) read(r *Reading, next bool) {
 	w.sample()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.last == nil {
+	switch {
+	case w.last == nil:
 		w.snapshot(r, next)
-		return
-	}
-	r.copyFrom(w.last)
-	if next {
-		end := w.last.End
+	case next:
 		r.reset()
-		r.Start, r.End = end, end
+		r.Start, r.End = w.last.End, w.last.End
+	default:
+		r.copyFrom(w.last)
 	}
 }
 
