@@ -1,6 +1,7 @@
 package fsstat
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidestaff/tidestaff/probe"
 )
 
 // A handle is what *File overrides of *os.File.
@@ -230,6 +233,38 @@ func TestDeadline(t *testing.T) {
 	check(Counts{Reads: 1, Errors: map[string]int64{"deadline": 1}})
 }
 
+// The files of /proc say that they are empty, and some give nothing to a small
+// read: each read of an unknown size has room for 512 bytes.
+func TestUnknownSize(t *testing.T) {
+	p := New(Options{})
+	window := watch(t, p)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var writer sync.WaitGroup
+	defer writer.Wait()
+	writer.Go(func() {
+		defer w.Close()
+		_, _ = w.Write(content(900)[:500])
+		var now probe.Reading
+		for reads(&now) == 0 {
+			window.Read(&now)
+			runtime.Gosched()
+		}
+		_, _ = w.Write(content(900)[500:])
+	})
+	got := must[[]byte](t)(readAll(r, 0, p.As("test").known))
+	if !bytes.Equal(got, content(900)) {
+		t.Errorf("got %d bytes, or other ones, want 900", len(got))
+	}
+	// 500, then 400 at once, then the end.
+	if s := statsOf(t, window.Close()); s.Reads != 3 || s.BytesRead != 900 {
+		t.Errorf("got %d reads, %d bytes, want 3, 900", s.Reads, s.BytesRead)
+	}
+}
+
 func TestErrorClasses(t *testing.T) {
 	files, check := counting(t)
 	for _, tt := range []struct {
@@ -252,4 +287,9 @@ func TestErrorClasses(t *testing.T) {
 	if diff := cmp.Diff(len(classNames), len(classErrors)+1); diff != "" {
 		t.Error("every class but other has an error", diff)
 	}
+}
+
+func reads(r *probe.Reading) int64 {
+	s, _ := StatsOf(r)
+	return s.Reads
 }

@@ -19,7 +19,7 @@ type errand struct {
 
 // enqueue sends a fresh goroutine through the run queue. It must not be the
 // ticker itself: a probe that waits for its own result misses the slots of the
-// meantime, which are the worst ones.
+// meantime, which are the worst ones. The oldest unserved slot stays the same.
 func (s *schedule) enqueue(e errand) {
 	s.mu.Lock()
 	s.next = e.due + e.slots*s.interval
@@ -33,7 +33,6 @@ func (s *schedule) enqueue(e errand) {
 		own = s.take(e)
 		s.waiting = append(s.waiting, own)
 	}
-	s.advance()
 	s.mu.Unlock()
 
 	if merged {
