@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/tidestaff/tidestaff/probe"
+)
+
+// The operations that the server's loops end.
+const (
+	opTurn      = "agent turn"
+	opQueueWait = "job queue wait"
+)
+
+var errBusy = errors.New("the session is in a turn")
+
+// loops are the server's background work: each loop runs in a role of its own,
+// which is what its SQL time is accounted to.
+type loops struct {
+	store   *Store
+	ops     *probe.Ops
+	profile profile
+	records *probe.Core // the gauges' probe
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+	turns  chan *turn
+	jobs   chan *jobRun
+
+	mu     sync.Mutex
+	source *rand.Rand
+}
+
+// turn is one turn of an agent. The agent is a script that prints an event
+// every half second, so its log is known from the time alone.
+type turn struct {
+	ctx     context.Context // carries op, for the writes of the loop
+	op      *probe.Op
+	session Session
+	began   time.Time
+	seen    int // events tailed
+}
+
+// jobRun is a job on its way through queue and slot.
+type jobRun struct {
+	op  *probe.Op // the wait
+	job Job
+}
+
+// startLoops starts them; stop ends them.
+func startLoops(store *Store, ops *probe.Ops, p profile, seed uint64) *loops {
+	l := &loops{store: store, ops: ops, profile: p, records: new(probe.Core),
+		turns: make(chan *turn, 1024), jobs: make(chan *jobRun, 1024), source: rand.New(rand.NewPCG(seed, 2))}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	l.start("background:turns", l.tailTurns)
+	for range jobSlots {
+		l.start("background:jobs", l.runJobs)
+	}
+	l.start("background:retention", func(ctx context.Context) {
+		l.every(ctx, retentionEvery, func() error {
+			_, err := l.store.ArchiveJobs(ctx, p.jobs, archiveBatch)
+			return err
+		})
+	})
+	l.start("background:gauges", func(ctx context.Context) {
+		l.every(ctx, gaugesEvery, func() error { return l.count(ctx) })
+	})
+	return l
+}
+
+// start runs a loop in a role.
+func (l *loops) start(role string, loop func(context.Context)) {
+	l.wg.Go(func() { probe.Do(l.ctx, role, loop) })
+}
+
+// stop ends all loops and waits for them.
+func (l *loops) stop() {
+	l.cancel()
+	l.wg.Wait()
+}
+
+// every calls fn at each period of the page, scaled. A failure is the next
+// period's to mend; the probe has counted it.
+func (l *loops) every(ctx context.Context, period time.Duration, fn func() error) {
+	t := time.NewTicker(l.profile.scaled(period))
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			_ = fn()
+		}
+	}
+}
+
+// rng returns a random stream that the caller alone uses.
+func (l *loops) rng() *rand.Rand {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return rand.New(rand.NewPCG(l.source.Uint64(), 3))
+}
+
+var descRecords = &probe.Desc{Name: "team.records", Unit: "{record}", Kind: probe.KindGauge,
+	Help: "Jobs and sessions by state, as the gauges loop counted them last."}
+
+// count brings the gauges of jobs and sessions up to date.
+func (l *loops) count(ctx context.Context) error {
+	counts, err := l.store.CountStates(ctx)
+	for _, c := range counts {
+		l.records.Gauge(descRecords, probe.Attr{Key: "team.kind", Value: c.Kind},
+			probe.Attr{Key: "team.state", Value: c.State}).Set(float64(c.N))
+	}
+	return err
+}
+
+// newTurn begins the operation of a turn, from send to done.
+func (l *loops) newTurn() *turn {
+	t := new(turn)
+	t.ctx, t.op = l.ops.Begin(probe.WithRole(l.ctx, "background:turns"), opTurn)
+	return t
+}
+
+// begin hands a turn to the loop that tails it.
+func (l *loops) begin(t *turn, se Session) {
+	t.session, t.began = se, time.Now()
+	l.turns <- t
+}
+
+// tailTurns follows the agents of all turns.
+func (l *loops) tailTurns(ctx context.Context) {
+	running := map[*turn]bool{}
+	tick := time.NewTicker(l.profile.scaled(eventEvery / 4))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			for t := range running {
+				t.op.End(ctx.Err())
+			}
+			return
+		case t := <-l.turns:
+			running[t] = true
+		case <-tick.C:
+			for t := range running {
+				if done, err := l.tail(t); done || err != nil {
+					t.op.End(err)
+					delete(running, t)
+				}
+			}
+		}
+	}
+}
+
+// tail takes what the agent has printed since and writes the session if its
+// state has changed: thinking, reading, editing, testing, and idle at the end.
+func (l *loops) tail(t *turn) (done bool, err error) {
+	every := l.profile.scaled(eventEvery)
+	length := int(turnLength / eventEvery)
+	state := t.session.State
+	now := time.Now()
+	for t.seen < length && t.began.Add(time.Duration(t.seen+1)*every).Before(now) {
+		t.seen++
+		t.session.State = agentStates[(t.seen-1)*len(agentStates)/length]
+		t.session.say(now, "agent", words[:80])
+	}
+	if t.seen == length {
+		t.session.State = stateIdle
+		t.session.Turns++
+	}
+	if t.session.State == state {
+		return false, nil
+	}
+	return t.seen == length, l.store.PutSession(t.ctx, &t.session)
+}
+
+var agentStates = [...]string{"thinking", "reading", "editing", "testing"}
+
+// tailLines is how much of its transcript a session's record keeps.
+const tailLines = 16
+
+// say appends a line to the transcript's tail.
+func (se *Session) say(now time.Time, kind, text string) {
+	se.Tail = append(se.Tail, Entry{At: now.UnixMilli() - se.Created, Kind: kind, Text: text})
+	se.Tail = se.Tail[max(0, len(se.Tail)-tailLines):]
+}
+
+// newJob begins the operation of a job's wait for a slot.
+func (l *loops) newJob() *jobRun {
+	r := new(jobRun)
+	_, r.op = l.ops.Begin(probe.WithRole(l.ctx, "background:jobs"), opQueueWait)
+	return r
+}
+
+// queue hands a job to the slots.
+func (l *loops) queue(r *jobRun, j Job) {
+	r.job = j
+	l.jobs <- r
+}
+
+// runJobs is one slot.
+func (l *loops) runJobs(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case r := <-l.jobs:
+			r.op.End(nil)
+			l.runJob(ctx, r.job)
+		}
+	}
+}
+
+// runJob takes a job through its states; the finished one has the timeline.
+func (l *loops) runJob(ctx context.Context, j Job) {
+	timeline := newTimeline(l.rng())
+	for i, state := range []string{stateRunning, stateTesting, stateDone} {
+		j.State, j.Timeline = state, timeline[:(i+1)*len(timeline)/3]
+		if state == stateDone {
+			j.Finished = time.Now().UnixMilli()
+		}
+		if err := l.store.PutJob(ctx, &j); err != nil || state == stateDone {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(l.profile.scaled(jobLength) / 2):
+		}
+	}
+}

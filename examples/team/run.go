@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/tidestaff/tidestaff/examples/internal/drive"
+	"github.com/tidestaff/tidestaff/examples/internal/stage"
+	"github.com/tidestaff/tidestaff/probe/report"
+)
+
+// The parts of a variant's report: the server under load, the load generator,
+// and the server at rest before it.
+const (
+	partServer = "server"
+	partLoad   = "load"
+	partIdle   = "idle"
+)
+
+// errInterrupted ends the command with a status that says so, after what was
+// measured is printed.
+var errInterrupted = errors.New("interrupted: the table shows what was measured until then")
+
+// run plays the variants one after the other, prints the table and writes the
+// report. After an interrupt it does so with what there is.
+func run(ctx context.Context, opt options, stdout, stderr io.Writer) error {
+	dir, err := os.MkdirTemp("", "tidestaff-team-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	var columns []*report.Report
+	var failed error
+	for _, variant := range []string{before, after} {
+		if opt.variant != both && opt.variant != variant || ctx.Err() != nil {
+			continue
+		}
+		column, err := runVariant(ctx, opt, variant, filepath.Join(dir, variant), stderr)
+		failed = errors.Join(failed, err)
+		if column != nil {
+			columns = append(columns, column)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if len(columns) > 0 {
+		whole := report.Join("team", columns...)
+		failed = errors.Join(failed, printTables(stdout, columns, opt))
+		if opt.out != "" {
+			failed = errors.Join(failed, whole.WriteFile(opt.out))
+		}
+	}
+	if ctx.Err() != nil {
+		return errInterrupted // whatever else failed, failed because of it
+	}
+	return failed
+}
+
+// runVariant starts the server, watches it at rest, plays the load, and stops
+// it. The report is nil if there was no load.
+func runVariant(ctx context.Context, opt options, variant, dir string, stderr io.Writer) (*report.Report, error) {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	show := newProgress(stderr, variant)
+	defer show.end()
+	show.say("seeding %d sandboxes and %d jobs", opt.profile.sandboxes, opt.profile.jobs)
+	var s stage.Stage
+	p, err := s.Start(ctx, stage.Spec{Role: roleServer, Args: opt.args(variant), Env: []string{dirVar + "=" + dir}, Ready: "/readyz"})
+	if err != nil {
+		return nil, err
+	}
+	idle, err := phase(ctx, &s, partIdle, func() error {
+		show.say("at rest")
+		return sleep(ctx, opt.profile.idle)
+	})
+	if err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	var load *report.Report
+	server, err := phase(ctx, &s, partServer, func() (err error) {
+		load, err = playLoad(ctx, opt, p.URL(""), show)
+		return err
+	})
+	err = errors.Join(err, s.Stop())
+	if server == nil || load == nil {
+		return nil, err
+	}
+	column := report.Join(variant, server, load, idle)
+	column.Conditions = append(idle.Conditions, conditions(opt)...) // the data before the load
+	server.Conditions, idle.Conditions = nil, nil
+	column.Deviations = deviations(opt.profile)
+	return column, err
+}
+
+// conditions are the seed and the flags, without those that change nothing in
+// what is measured.
+func conditions(opt options) (c report.Conditions) {
+	c.Set("-profile", opt.profile.name)
+	c.Add("-seed", int64(opt.seed), "")
+	c.Flags(opt.flags)
+	shown := map[string]bool{"-out": true, "-md": true, "-variant": true}
+	return slices.DeleteFunc(c, func(c report.Condition) bool {
+		was := shown[c.Name]
+		shown[c.Name] = true
+		return was
+	})
+}
+
+// phase opens a phase in the server, does what happens in it and closes it.
+// The report of a phase that was cut short is returned too.
+func phase(ctx context.Context, s *stage.Stage, name string, do func() error) (*report.Report, error) {
+	if err := s.Open(ctx, name); err != nil {
+		return nil, err
+	}
+	done := do()
+	// Not ctx: after an interrupt the report is still wanted.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
+	defer cancel()
+	reports, err := s.Close(ctx)
+	if err != nil || len(reports) == 0 {
+		return nil, errors.Join(done, err)
+	}
+	rep, err := report.Read(bytes.NewReader(reports[0].JSON))
+	return rep, errors.Join(done, err)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// playLoad plays the engineers and reports them: what they waited is measured
+// on their side.
+func playLoad(ctx context.Context, opt options, base string, show *progress) (*report.Report, error) {
+	client := drive.Client(64)
+	defer client.CloseIdleConnections()
+	d := newLoad(opt.profile, opt.seed, base, client)
+	run, err := report.Start(d, report.Options{Name: partLoad})
+	if err != nil {
+		return nil, err
+	}
+	stop := show.follow(d)
+	_, err = d.Run(ctx)
+	stop()
+	return run.Close(), err
+}
+
+// progress is one line on standard error: rewritten in place on a terminal, a
+// line every other second elsewhere.
+type progress struct {
+	w        io.Writer
+	variant  string
+	terminal bool
+	wrote    bool
+}
+
+func newProgress(w io.Writer, variant string) *progress {
+	p := &progress{w: w, variant: variant}
+	if f, ok := w.(*os.File); ok {
+		info, err := f.Stat()
+		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	return p
+}
+
+func (p *progress) say(format string, args ...any) {
+	line := fmt.Sprintf("%-6s  %s", p.variant, fmt.Sprintf(format, args...))
+	if p.terminal {
+		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+		p.wrote = true
+		return
+	}
+	fmt.Fprintln(p.w, line)
+}
+
+// end clears the line, so that the table is all that stays.
+func (p *progress) end() {
+	if p.wrote {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}
+
+// follow reports how far a load is until the returned function is called.
+func (p *progress) follow(d *drive.Driver) (stop func()) {
+	every := time.Second
+	if !p.terminal {
+		every = 2 * time.Second
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				o := d.Progress()
+				p.say("%2.0f s, %d of %d done (%.0f %%)", o.Elapsed.Seconds(), o.Done, o.Planned, 100*o.Share())
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/tidestaff/tidestaff/probe"
+	"github.com/tidestaff/tidestaff/probe/report"
+)
+
+// The names of metrics that rows are made of. They are what a report on disk
+// has, so a table can be made of one that was read back.
+const (
+	metricLag       = "tidestaff.scheduler.lag.duration"
+	metricSQL       = "db.client.operation.duration"
+	metricRows      = "db.client.response.returned_rows"
+	metricHeld      = "tidestaff.db.cursor.duration"
+	metricOperation = "tidestaff.operation.duration"
+	metricResponse  = "drive.operation.duration"
+	metricDone      = "drive.work.done"
+	metricPlanned   = "drive.work.planned"
+	metricFailures  = "drive.failures"
+	metricCPU       = "tidestaff.process.cpu.time"
+	metricPeak      = "tidestaff.process.memory.peak"
+	metricRSS       = "tidestaff.process.memory.usage"
+	attrOperation   = "tidestaff.operation.name"
+	attrComponent   = "tidestaff.lag.component"
+)
+
+const background = "background:"
+
+// printTables prints the comparison, then for each variant the store methods
+// with the most SQL time.
+func printTables(w io.Writer, columns []*report.Report, opt options) error {
+	t := comparison(columns, opt)
+	write := func(t interface {
+		WriteTerminal(io.Writer) error
+		WriteMarkdown(io.Writer) error
+	}) error {
+		if opt.markdown {
+			return t.WriteMarkdown(w)
+		}
+		return t.WriteTerminal(w)
+	}
+	if err := write(t); err != nil {
+		return err
+	}
+	for i, c := range columns {
+		fmt.Fprintln(w)
+		p := methods(t.Columns[i].Title)
+		writeTo := p.WriteTerminal
+		if opt.markdown {
+			writeTo = p.WriteMarkdown
+		}
+		if err := writeTo(w, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// comparison has the rows of the page. A column for a busy host goes beside
+// the two when there is one.
+func comparison(columns []*report.Report, opt options) *report.Table {
+	p := opt.profile
+	t := &report.Table{Ratio: true, Title: fmt.Sprintf("Team: %d engineers × %d sessions, profile %s",
+		userCount, p.sessions, p.name)}
+	for _, c := range columns {
+		t.Columns = append(t.Columns, report.Column{Title: columnTitle(c), Report: c})
+	}
+	waited := func(label, op, stat, unit string) report.Row {
+		return report.Row{Label: label, Part: partLoad, Metric: metricResponse, Stat: stat, Unit: unit,
+			Attrs: []probe.Attr{{Key: attrOperation, Value: op}}}
+	}
+	took := func(label, op, stat, unit string) report.Row {
+		return report.Row{Label: label, Part: partServer, Metric: metricOperation, Stat: stat, Unit: unit,
+			Attrs: []probe.Attr{{Key: attrOperation, Value: op}}}
+	}
+	t.Rows = []report.Row{
+		{Label: "Scheduler lag", Part: partServer, Metric: metricLag, Stat: "p50/p95/max", Unit: "ms",
+			Attrs: []probe.Attr{{Key: attrComponent, Value: "total"}}},
+		waited("get_session (MCP)", opGetSession, "p50/p95", "ms"),
+		waited("list_sandboxes (MCP)", opListBoxes, "p50/p95", "ms"),
+		waited("exec by name (MCP)", opExec, "p50/p95", "ms"),
+		waited("GET /api/sandboxes", opRESTBoxes, "p50/p95", "ms"),
+		waited("Create a sandbox (REST)", opCreate, "p50/max", "ms"),
+		took(fmt.Sprintf("A %v s agent turn, send to done", p.scaled(turnLength).Seconds()), opTurn, "p50/p95", "s"),
+		took(fmt.Sprintf("Job queue wait (%d slots)", jobSlots), opQueueWait, "p50/max", "ms"),
+		sqlTime("SQL time on request goroutines", func(role string) bool { return role == "request" }),
+		sqlTime("SQL time on background goroutines", func(role string) bool { return strings.HasPrefix(role, background) }),
+		{Label: "Server CPU", Part: partServer, Metric: metricCPU, Unit: "s"},
+		{Label: "Server peak RSS", Part: partServer, Metric: metricPeak, Unit: "MiB"},
+		{Label: "Server RSS at rest, history loaded", Part: partIdle, Metric: metricRSS, Unit: "MiB"},
+		{Label: "Requests answered", Part: partLoad, Value: func(r *report.Report) (float64, string, bool) {
+			return answered(r), "{request}", true
+		}},
+		{Label: "Wall time", Part: partLoad, Unit: "s", Value: func(r *report.Report) (float64, string, bool) {
+			return r.Duration.Seconds(), "s", true
+		}},
+	}
+	return t
+}
+
+// columnTitle is the variant's name, and how much was done of a run that did
+// not get to its end.
+func columnTitle(c *report.Report) string {
+	load := c.Part(partLoad)
+	done, planned := sum(load, metricDone, nil), sum(load, metricPlanned, nil)
+	if done >= planned {
+		return c.Name
+	}
+	how := "capped"
+	for _, e := range load.Reading().Events {
+		if e.Cause == "canceled" {
+			how = "interrupted"
+		}
+	}
+	return fmt.Sprintf("%s (%s, %.0f %% done)", c.Name, how, 100*done/planned)
+}
+
+// sqlTime is the time in the driver on goroutines of some roles.
+func sqlTime(label string, of func(role string) bool) report.Row {
+	return report.Row{Label: label, Part: partServer, Unit: "s", Value: func(r *report.Report) (float64, string, bool) {
+		return sum(r, metricSQL, func(m *probe.Metric) bool { return of(m.Attr(probe.AttrRole)) }), "s", true
+	}}
+}
+
+// answered counts the requests that came back with what was asked for.
+func answered(load *report.Report) float64 {
+	n := -sum(load, metricFailures, nil)
+	for m := range load.Reading().Find(metricResponse) {
+		n += float64(m.Dist.Count())
+	}
+	return n
+}
+
+// sum adds up the series of a metric that are wanted; nil wants all.
+func sum(r *report.Report, metric string, want func(*probe.Metric) bool) (total float64) {
+	for m := range r.Reading().Find(metric) {
+		if want == nil || want(m) {
+			total += m.Value
+		}
+	}
+	return total
+}
+
+// methods is the table of the store methods with the most SQL time, by role.
+// Held is the time for which the application had the cursor open: what it has
+// over the SQL time went into decoding the rows.
+func methods(column string) *report.Pivot {
+	return &report.Pivot{
+		Title: "Store methods, " + column, Part: partServer,
+		By: []string{probe.AttrMethod, probe.AttrRole},
+		Columns: []report.PivotColumn{
+			{Title: "count", Metric: metricSQL, Stat: "count"},
+			{Title: "rows", Metric: metricRows, Stat: "sum"},
+			{Title: "p50", Metric: metricSQL, Stat: "p50"},
+			{Title: "p95", Metric: metricSQL, Stat: "p95"},
+			{Title: "SQL busy", Metric: metricSQL, Stat: "sum"},
+			{Title: "cursor held", Metric: metricHeld, Stat: "sum"},
+		},
+		Sort: 4,
+	}
+}
+
+// deviations are where the run departs from the page.
+func deviations(p profile) []string {
+	d := []string{
+		"a reduced control plane: agents are clocks, there is no provider, a tool call is all of MCP",
+		"the load generator shares the machine's cores",
+	}
+	if p.speed > 1 {
+		d = append(d, fmt.Sprintf("%d× the page's rates: every period and turn is divided by it", p.speed))
+	}
+	return d
+}
