@@ -85,7 +85,7 @@ type hostProbe struct {
 
 	mu       sync.Mutex // Sample may run concurrently with itself
 	counters map[*probe.Desc]*probe.Counter
-	gauge    *probe.Gauge
+	gauges   map[*probe.Desc]*probe.Gauge
 	load     Range // Mean is the sum until noise divides it
 	samples  int
 	group    proc.Group // of the cpu controller
@@ -95,7 +95,11 @@ type hostProbe struct {
 // newHostProbe finds the cgroup once: a process that is moved while it is
 // measured is not followed.
 func newHostProbe(root string) *hostProbe {
-	h := &hostProbe{root: rootOr(root), counters: map[*probe.Desc]*probe.Counter{}}
+	h := &hostProbe{
+		root:     rootOr(root),
+		counters: map[*probe.Desc]*probe.Counter{},
+		gauges:   map[*probe.Desc]*probe.Gauge{},
+	}
 	h.Descs = hostDescs
 	h.group, h.groupErr = cpuGroup(h.root)
 	h.Sample = h.sample
@@ -121,37 +125,11 @@ func (h *hostProbe) sample() {
 	h.lookAtThrottling()
 }
 
-// set hands a total that the kernel keeps to its counter, which exists from
-// the first total on: a counter nobody could read would say zero.
-func (h *hostProbe) set(d *probe.Desc, total int64) {
-	c := h.counters[d]
-	if c == nil {
-		c = h.Counter(d)
-		h.counters[d] = c
-		h.Absent(d.Name, "")
-	}
-	c.Set(total)
-}
-
 // lack says why something was not measured.
 func (h *hostProbe) lack(err error, ds ...*probe.Desc) {
 	for _, d := range ds {
 		h.Absent(d.Name, err.Error())
 	}
-}
-
-// setLoad keeps the range of the load average beside its gauge: a window holds
-// only a gauge's last value.
-func (h *hostProbe) setLoad(v float64) {
-	if h.gauge == nil {
-		h.gauge = h.Gauge(descLoad)
-		h.load.Min, h.load.Max = v, v
-		h.Absent(descLoad.Name, "")
-	}
-	h.gauge.Set(v)
-	h.load.Min, h.load.Max = min(h.load.Min, v), max(h.load.Max, v)
-	h.load.Mean += v
-	h.samples++
 }
 
 // leastCapacity is the CPU time below which the kernel's steps of 10 ms, one

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/tidestaff/tidestaff/internal/proc"
+	"github.com/tidestaff/tidestaff/probe"
 )
 
 // read opens the file anew each time. Once a second that costs less than the
@@ -125,4 +126,32 @@ func (h *hostProbe) readThrottling() error {
 	h.set(descPeriods, int64(min(v[0].V, math.MaxInt64)))
 	h.set(descThrottled, held)
 	return nil
+}
+
+// set hands a total that the kernel keeps to its counter, which exists from
+// the first total on: a counter nobody could read would say zero.
+func (h *hostProbe) set(d *probe.Desc, total int64) {
+	c := h.counters[d]
+	if c == nil {
+		c = h.Counter(d)
+		h.counters[d] = c
+		h.Absent(d.Name, "")
+	}
+	c.Set(total)
+}
+
+// setLoad keeps the range of the load average beside its gauge: a window holds
+// only a gauge's last value.
+func (h *hostProbe) setLoad(v float64) {
+	g := h.gauges[descLoad]
+	if g == nil {
+		g = h.Gauge(descLoad)
+		h.gauges[descLoad] = g
+		h.load.Min, h.load.Max = v, v
+		h.Absent(descLoad.Name, "")
+	}
+	g.Set(v)
+	h.load.Min, h.load.Max = min(h.load.Min, v), max(h.load.Max, v)
+	h.load.Mean += v
+	h.samples++
 }
