@@ -52,6 +52,22 @@ func (c *counts) append(i int, n uint64) {
 	c.cnt = append(c.cnt, n)
 }
 
+// appendChunk adds the non-empty buckets of chunk c. Which are empty cannot be
+// predicted, so it writes each and keeps it by moving on: no branch to miss.
+func (d *Dist) appendChunk(c int, counts *[chunkLen]uint64) {
+	var idx [chunkLen]uint16
+	var cnt [chunkLen]uint64
+	k := uint(0)
+	for i, n := range counts {
+		idx[k%chunkLen], cnt[k%chunkLen] = uint16(c*chunkLen+i), n
+		d.n += n
+		if n != 0 {
+			k++
+		}
+	}
+	d.idx, d.cnt = append(d.idx, idx[:k]...), append(d.cnt, cnt[:k]...)
+}
+
 func (c *counts) reset() { c.idx, c.cnt = c.idx[:0], c.cnt[:0] }
 
 func (c *counts) copyFrom(o *counts) {

@@ -145,8 +145,8 @@ func (r *Recorder) totals() (sum int64, clamped uint64) {
 	return sum, clamped
 }
 
-// collect appends to d, unless it is nil, the counts since base, and to next the
-// counts as they are now.
+// collect appends to d, unless it is nil, the counts since base, and to next,
+// unless it is nil, the counts as they are now.
 func (r *Recorder) collect(base packed, d *Dist, next packed) packed {
 	var total [chunkLen]uint64
 	was, last := packedReader{rest: base, idx: -1}, -1
@@ -154,17 +154,12 @@ func (r *Recorder) collect(base packed, d *Dist, next packed) packed {
 		if !r.sumChunk(c, &total) {
 			continue
 		}
-		for i, n := range total {
-			if n == 0 {
-				continue
-			}
-			idx := c*chunkLen + i
-			next = next.append(idx, last, n)
-			last = idx
-			if n -= was.at(idx); n != 0 && d != nil {
-				d.append(idx, n)
-				d.n += n
-			}
+		if next != nil {
+			next, last = next.appendChunk(c, &total, last)
+		}
+		if d != nil {
+			was.subtract(c, &total)
+			d.appendChunk(c, &total)
 		}
 	}
 	return next

@@ -151,13 +151,21 @@ func (p *part) rebase() {
 			b.peak = newPeakView(s.peak.open, now)
 		case s.rec != nil:
 			b.total, b.clamped = s.rec.totals()
-			p.core.spare = s.rec.collect(nil, nil, p.core.spare[:0])
+			p.core.spare = s.rec.collect(nil, nil, p.core.scratch())
 			b.counts = bytes.Clone(p.core.spare)
 			b.max = 0
 		}
 	}
 	p.position = p.core.events.position()
 	p.carried = p.core.running()
+}
+
+// scratch is memory for the counts of one series, never nil, under mu.
+func (c *Core) scratch() packed {
+	if c.spare == nil {
+		c.spare = make(packed, 0, 1024)
+	}
+	return c.spare[:0]
 }
 
 func (p *part) detach() {
@@ -228,7 +236,11 @@ func (p *part) distribution(m *Metric, rec *Recorder, i int, next bool) {
 	b, d := &p.bases[i], m.Dist
 	d.reset(rec.geometry)
 	sum, clamped := rec.totals()
-	p.core.spare = rec.collect(b.counts, d, p.core.spare[:0])
+	var now packed
+	if next {
+		now = p.core.scratch()
+	}
+	now = rec.collect(b.counts, d, now)
 	d.sum, d.clamped = sum-b.total, clamped-b.clamped
 	m.Value = m.Desc.Value(float64(d.sum))
 	p.settleMax(d, rec, i)
@@ -239,7 +251,8 @@ func (p *part) distribution(m *Metric, rec *Recorder, i int, next bool) {
 		}
 	}
 	if next {
-		b.counts = append(b.counts[:0], p.core.spare...)
+		b.counts = append(b.counts[:0], now...)
+		p.core.spare = now
 		b.total, b.clamped, b.max = sum, clamped, 0
 	}
 }
