@@ -16,6 +16,7 @@ import (
 
 	"github.com/tidestaff/tidestaff/cgroup"
 	"github.com/tidestaff/tidestaff/examples/internal/stage"
+	"github.com/tidestaff/tidestaff/fsstat"
 	"github.com/tidestaff/tidestaff/lag"
 	"github.com/tidestaff/tidestaff/probe"
 	"github.com/tidestaff/tidestaff/probe/report"
@@ -66,16 +67,17 @@ func (s *service) start(ctx context.Context) (addr string, err error) {
 	}
 	debug.FreeOSMemory() // what the seeding left would count as the server's own
 
-	var ops probe.Ops
-	sqlp := sqlitetrace.New(sqlitetrace.Options{})
+	sqlp, files := sqlitetrace.New(sqlitetrace.Options{}), fsstat.New(fsstat.Options{})
 	s.store, err = OpenStore(sqlp.Open, path, s.opt.variant == before)
 	if err != nil {
 		listener.Close()
 		return "", err
 	}
-	s.loops = startLoops(s.store, &ops, s.opt.profile, s.opt.seed)
-	s.set = probe.NewSet(&ops, sqlp, lag.New(lag.Options{}), cgroup.New(cgroup.Options{}), s.loops.records)
-	s.http = &http.Server{Handler: newServer(s.store, &ops, s.loops).Handler()}
+	ops := new(probe.Ops)
+	s.loops = &loops{store: s.store, ops: ops, files: files, logs: s.dir, profile: s.opt.profile}
+	s.loops.run(s.opt.seed)
+	s.set = probe.NewSet(ops, sqlp, files, lag.New(lag.Options{}), cgroup.New(cgroup.Options{}), &s.loops.records)
+	s.http = &http.Server{Handler: newServer(s.store, ops, s.loops).Handler()}
 	go func() { _ = s.http.Serve(listener) }() // returns when stop closes it
 	return listener.Addr().String(), nil
 }

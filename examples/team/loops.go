@@ -3,10 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/tidestaff/tidestaff/fsstat"
 	"github.com/tidestaff/tidestaff/probe"
 )
 
@@ -23,8 +27,10 @@ var errBusy = errors.New("the session is in a turn")
 type loops struct {
 	store   *Store
 	ops     *probe.Ops
+	files   *fsstat.Probe
+	logs    string // folder of the sessions' event logs
 	profile profile
-	records *probe.Core // the gauges' probe
+	records probe.Core // the gauges' probe
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -42,6 +48,7 @@ type turn struct {
 	ctx     context.Context // carries op, for the writes of the loop
 	op      *probe.Op
 	session Session
+	log     *fsstat.File
 	began   time.Time
 	seen    int // events tailed
 }
@@ -52,10 +59,10 @@ type jobRun struct {
 	job Job
 }
 
-// startLoops starts them; stop ends them.
-func startLoops(store *Store, ops *probe.Ops, p profile, seed uint64) *loops {
-	l := &loops{store: store, ops: ops, profile: p, records: new(probe.Core),
-		turns: make(chan *turn, 1024), jobs: make(chan *jobRun, 1024), source: rand.New(rand.NewPCG(seed, 2))}
+// run starts all of them; stop ends them.
+func (l *loops) run(seed uint64) {
+	l.turns, l.jobs = make(chan *turn, 1024), make(chan *jobRun, 1024)
+	l.source = rand.New(rand.NewPCG(seed, 2))
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.start("background:turns", l.tailTurns)
 	for range jobSlots {
@@ -63,14 +70,13 @@ func startLoops(store *Store, ops *probe.Ops, p profile, seed uint64) *loops {
 	}
 	l.start("background:retention", func(ctx context.Context) {
 		l.every(ctx, retentionEvery, func() error {
-			_, err := l.store.ArchiveJobs(ctx, p.jobs, archiveBatch)
+			_, err := l.store.ArchiveJobs(ctx, l.profile.jobs, archiveBatch)
 			return err
 		})
 	})
 	l.start("background:gauges", func(ctx context.Context) {
 		l.every(ctx, gaugesEvery, func() error { return l.count(ctx) })
 	})
-	return l
 }
 
 // start runs a loop in a role.
@@ -141,15 +147,19 @@ func (l *loops) tailTurns(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			for t := range running {
-				t.op.End(ctx.Err())
+				t.end(ctx.Err())
 			}
 			return
 		case t := <-l.turns:
-			running[t] = true
+			if err := l.openLog(t); err != nil {
+				t.end(err)
+			} else {
+				running[t] = true
+			}
 		case <-tick.C:
 			for t := range running {
 				if done, err := l.tail(t); done || err != nil {
-					t.op.End(err)
+					t.end(err)
 					delete(running, t)
 				}
 			}
@@ -157,17 +167,34 @@ func (l *loops) tailTurns(ctx context.Context) {
 	}
 }
 
-// tail takes what the agent has printed since and writes the session if its
-// state has changed: thinking, reading, editing, testing, and idle at the end.
+// openLog opens the session's event log for the turn's events.
+func (l *loops) openLog(t *turn) (err error) {
+	path := filepath.Join(l.logs, fmt.Sprintf("session-%d.jsonl", t.session.ID))
+	t.log, err = l.files.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	return err
+}
+
+// end ends the turn's operation and closes its log.
+func (t *turn) end(err error) {
+	if t.log != nil {
+		err = errors.Join(err, t.log.Close())
+	}
+	t.op.End(err)
+}
+
+// tail takes what the agent has printed since, logs it, and writes the session
+// if its state has changed: thinking, reading, editing, testing, and idle at
+// the end.
 func (l *loops) tail(t *turn) (done bool, err error) {
-	every := l.profile.scaled(eventEvery)
-	length := int(turnLength / eventEvery)
-	state := t.session.State
-	now := time.Now()
+	every, length := l.profile.scaled(eventEvery), int(turnLength/eventEvery)
+	state, now := t.session.State, time.Now()
 	for t.seen < length && t.began.Add(time.Duration(t.seen+1)*every).Before(now) {
+		t.session.State = agentStates[t.seen*len(agentStates)/length]
+		event := t.session.say(now, "agent", words[:80])
+		if _, err := t.log.Write(append(encode(event), '\n')); err != nil {
+			return false, err
+		}
 		t.seen++
-		t.session.State = agentStates[(t.seen-1)*len(agentStates)/length]
-		t.session.say(now, "agent", words[:80])
 	}
 	if t.seen == length {
 		t.session.State = stateIdle
@@ -184,10 +211,12 @@ var agentStates = [...]string{"thinking", "reading", "editing", "testing"}
 // tailLines is how much of its transcript a session's record keeps.
 const tailLines = 16
 
-// say appends a line to the transcript's tail.
-func (se *Session) say(now time.Time, kind, text string) {
-	se.Tail = append(se.Tail, Entry{At: now.UnixMilli() - se.Created, Kind: kind, Text: text})
+// say appends a line to the transcript's tail and returns it.
+func (se *Session) say(now time.Time, kind, text string) Entry {
+	line := Entry{At: now.UnixMilli() - se.Created, Kind: kind, Text: text}
+	se.Tail = append(se.Tail, line)
 	se.Tail = se.Tail[max(0, len(se.Tail)-tailLines):]
+	return line
 }
 
 // newJob begins the operation of a job's wait for a slot.

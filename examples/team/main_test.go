@@ -66,6 +66,7 @@ func TestSmoke(t *testing.T) {
 			checkLoad(t, column.Part(partLoad), opt.profile)
 			checkRows(t, column.Part(partServer), opt.profile, variant)
 			checkRoles(t, column.Part(partServer))
+			checkLogs(t, column.Part(partServer), opt.profile)
 			times = append(times, sum(column.Part(partServer), metricSQL, func(m *probe.Metric) bool {
 				return m.Attr(probe.AttrRole) == "request"
 			}))
@@ -158,6 +159,24 @@ func checkRoles(t *testing.T, server *report.Report) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("roles by method (-want +got):\n%s", diff)
+	}
+}
+
+// checkLogs wants an event of every turn in the event logs, written by the
+// loop that tails the agents.
+func checkLogs(t *testing.T, server *report.Report, p profile) {
+	t.Helper()
+	turns := userCount * p.sessions * turnsPerSession
+	got, want := map[string]float64{}, map[string]float64{
+		"open": float64(turns), "write": float64(turns * int(turnLength/eventEvery)),
+	}
+	for m := range server.Reading().Find("tidestaff.file.operations", probe.Attr{Key: probe.AttrRole, Value: "background:turns"}) {
+		if m.Value > 0 {
+			got[m.Attr("tidestaff.file.operation")] += m.Value
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("file operations (-want +got):\n%s", diff)
 	}
 }
 

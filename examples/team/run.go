@@ -58,10 +58,13 @@ func run(ctx context.Context, opt options, stdout, stderr io.Writer) error {
 			failed = errors.Join(failed, whole.WriteFile(opt.out))
 		}
 	}
-	if ctx.Err() != nil {
-		return errInterrupted // whatever else failed, failed because of it
+	switch {
+	case ctx.Err() == nil:
+		return failed
+	case len(columns) == 0:
+		return errors.New("interrupted before the load began")
 	}
-	return failed
+	return errInterrupted // whatever else failed, failed because of it
 }
 
 // runVariant starts the server, watches it at rest, plays the load, and stops

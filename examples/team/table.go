@@ -21,11 +21,13 @@ const (
 	metricDone      = "drive.work.done"
 	metricPlanned   = "drive.work.planned"
 	metricFailures  = "drive.failures"
+	metricFileIO    = "tidestaff.file.io"
 	metricCPU       = "tidestaff.process.cpu.time"
 	metricPeak      = "tidestaff.process.memory.peak"
 	metricRSS       = "tidestaff.process.memory.usage"
 	attrOperation   = "tidestaff.operation.name"
 	attrComponent   = "tidestaff.lag.component"
+	attrDirection   = "disk.io.direction"
 )
 
 const background = "background:"
@@ -89,6 +91,8 @@ func comparison(columns []*report.Report, opt options) *report.Table {
 		took(fmt.Sprintf("Job queue wait (%d slots)", jobSlots), opQueueWait, "p50/max", "ms"),
 		sqlTime("SQL time on request goroutines", func(role string) bool { return role == "request" }),
 		sqlTime("SQL time on background goroutines", func(role string) bool { return strings.HasPrefix(role, background) }),
+		{Label: "Event logs written", Part: partServer, Metric: metricFileIO, Unit: "KiB",
+			Attrs: []probe.Attr{{Key: attrDirection, Value: "write"}}},
 		{Label: "Server CPU", Part: partServer, Metric: metricCPU, Unit: "s"},
 		{Label: "Server peak RSS", Part: partServer, Metric: metricPeak, Unit: "MiB"},
 		{Label: "Server RSS at rest, history loaded", Part: partIdle, Metric: metricRSS, Unit: "MiB"},
