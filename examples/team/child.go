@@ -32,11 +32,11 @@ const dirVar = "TIDESTAFF_TEAM_DIR"
 
 // service is the server's process: the control plane and the probes on it.
 type service struct {
-	opt  options
-	dir  string
-	set  *probe.Set
-	run  *report.Run // while a phase is open
-	name string      // of the phase
+	opt    options
+	dir    string
+	set    *probe.Set
+	run    *report.Run // while a phase is open
+	atRest report.Conditions
 
 	store *Store
 	loops *loops
@@ -73,6 +73,10 @@ func (s *service) start(ctx context.Context) (addr string, err error) {
 		listener.Close()
 		return "", err
 	}
+	if err := s.measureData(path); err != nil {
+		listener.Close()
+		return "", err
+	}
 	ops := new(probe.Ops)
 	s.loops = &loops{store: s.store, ops: ops, files: files, logs: s.dir, profile: s.opt.profile}
 	s.loops.run(s.opt.seed)
@@ -84,26 +88,26 @@ func (s *service) start(ctx context.Context) (addr string, err error) {
 
 // open begins a phase.
 func (s *service) open(phase string) (err error) {
-	s.name = phase
 	s.run, err = report.Start(s.set, report.Options{Name: phase})
 	return err
 }
 
-// close ends it, adds the data at rest and returns the report.
+// close ends it and returns the report, with the data at rest.
 func (s *service) close() ([]byte, error) {
 	rep := s.run.Close()
 	s.run = nil
-	if err := s.conditions(&rep.Conditions); err != nil {
-		return nil, err
-	}
+	rep.Conditions = s.atRest
 	var out bytes.Buffer
 	err := rep.Write(&out)
 	return out.Bytes(), err
 }
 
-// conditions are the data at rest: the rows of each table and the bytes of
-// database and write-ahead log.
-func (s *service) conditions(c *report.Conditions) error {
+// measureData counts the data at rest: the rows of each table and the bytes of
+// database and write-ahead log. It runs before the load: at the end of an
+// overloaded run it would wait behind every call that is still queued for one
+// of the few connections.
+func (s *service) measureData(path string) error {
+	c := &s.atRest
 	for _, table := range tables {
 		var n int64
 		if err := s.store.db.QueryRow(`SELECT count(*) FROM ` + table).Scan(&n); err != nil {
@@ -111,7 +115,6 @@ func (s *service) conditions(c *report.Conditions) error {
 		}
 		c.Add(table, n, "{row}")
 	}
-	path := filepath.Join(s.dir, "team.db")
 	return errors.Join(c.File(path), c.File(path+"-wal"))
 }
 
