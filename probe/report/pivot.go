@@ -175,10 +175,19 @@ func (p *Pivot) top(lines []*line) (kept, rest []*line) {
 
 // grid heads the text columns with the last word of their attribute's key:
 // "role" says as much as "tidestaff.goroutine.role".
+// heading is the last word of an attribute's key, but for the one whose name is
+// a convention's and does not say what it holds here.
+func heading(key string) string {
+	if key == probe.AttrMethod {
+		return "method"
+	}
+	return key[strings.LastIndexByte(key, '.')+1:]
+}
+
 func (p *Pivot) grid(r *Report) *grid {
 	g := &grid{title: p.Title}
 	for _, k := range p.By {
-		g.head, g.left = append(g.head, k[strings.LastIndexByte(k, '.')+1:]), append(g.left, true)
+		g.head, g.left = append(g.head, heading(k)), append(g.left, true)
 	}
 	for _, c := range p.Columns {
 		g.head, g.left = append(g.head, c.Title), append(g.left, false)
