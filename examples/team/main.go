@@ -114,6 +114,7 @@ func main() {
 		err = serveChild(opt)
 	case err == nil:
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		context.AfterFunc(ctx, stop) // a second one ends the process at once, as usual
 		err = run(ctx, opt, os.Stdout, os.Stderr)
 		stop()
 	}

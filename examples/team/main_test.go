@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"net"
@@ -14,6 +13,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -67,9 +67,7 @@ func TestSmoke(t *testing.T) {
 			checkRows(t, column.Part(partServer), opt.profile, variant)
 			checkRoles(t, column.Part(partServer))
 			checkLogs(t, column.Part(partServer), opt.profile)
-			times = append(times, sum(column.Part(partServer), metricSQL, func(m *probe.Metric) bool {
-				return m.Attr(probe.AttrRole) == "request"
-			}))
+			times = append(times, sum(column.Part(partServer), metricSQL, onRequest))
 		})
 	}
 	t.Logf("SQL time on request goroutines: %.3f s before, %.3f s after", times[0], times[1])
@@ -238,16 +236,13 @@ func command(t *testing.T, tmp string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestInterrupt interrupts the command in the middle of its load: it still
-// prints what it measured, and leaves nothing behind.
-func TestInterrupt(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("a process cannot be interrupted from here on Windows")
-	}
-	tmp := t.TempDir()
-	cmd := command(t, tmp, "-profile", "long", "-variant", "after")
-	var stdout bytes.Buffer
-	cmd.Stdout = &stdout
+// startLong starts the command on a run that lasts a minute and returns when
+// something has been measured.
+func startLong(t *testing.T, tmp string) (cmd *exec.Cmd, stdout, said *bytes.Buffer, stderr io.Reader) {
+	t.Helper()
+	cmd = command(t, tmp, "-profile", "long", "-variant", "after")
+	stdout, said = new(bytes.Buffer), new(bytes.Buffer)
+	cmd.Stdout = stdout
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -255,31 +250,65 @@ func TestInterrupt(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var said bytes.Buffer
-	// Something has been measured.
-	for buf := make([]byte, 256); !regexp.MustCompile(` [1-9][0-9]* of [0-9]+ done`).Match(said.Bytes()); {
+	measured := regexp.MustCompile(` [1-9][0-9]* of [0-9]+ done`)
+	for buf := make([]byte, 256); !measured.Match(said.Bytes()); {
 		n, err := stderr.Read(buf)
 		if said.Write(buf[:n]); err != nil {
-			t.Fatalf("ended before its load: %s", said.String())
+			t.Fatalf("ended before its load: %s", said)
 		}
 	}
+	return cmd, stdout, said, stderr
+}
+
+// TestInterrupt interrupts the command in the middle of its load: it still
+// prints what it measured, and leaves nothing behind.
+func TestInterrupt(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be interrupted from here on Windows")
+	}
+	tmp := t.TempDir()
+	cmd, stdout, said, stderr := startLong(t, tmp)
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	io.Copy(&said, stderr)
+	io.Copy(said, stderr)
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
-		t.Errorf("got %v, want exit status 1\n%s", err, said.String())
+		t.Errorf("got %v, want exit status 1\n%s", err, said)
 	}
 	if !strings.Contains(said.String(), "team: interrupted") {
-		t.Errorf("standard error does not say that it was interrupted:\n%s", said.String())
+		t.Errorf("standard error does not say that it was interrupted:\n%s", said)
 	}
-	for _, want := range []string{"after (interrupted,", "get_session (MCP)", "(*Store).Tokens"} {
+	for _, want := range []string{"after (interrupted, ", "get_session (MCP)", "(*Store).Tokens"} {
 		if !strings.Contains(stdout.String(), want) {
-			t.Errorf("the table does not have %q:\n%s", want, stdout.String())
+			t.Errorf("the table does not have %q:\n%s", want, stdout)
 		}
 	}
 	nothingLeft(t, tmp)
+}
+
+// TestKilled kills the command, which then can do nothing: the server notices
+// that its pipe has closed, removes its database and ends.
+func TestKilled(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only /proc tells whether a process has gone that is nobody's child")
+	}
+	tmp := t.TempDir()
+	cmd, _, _, _ := startLong(t, tmp)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it says that it was killed
+	deadline := time.Now().Add(30 * time.Second)
+	for len(processesIn(t, tmp)) > 0 && time.Now().Before(deadline) {
+		time.Sleep(10 * time.Millisecond) // nothing tells of it
+	}
+	if pids := processesIn(t, tmp); len(pids) > 0 {
+		t.Errorf("left behind: processes %v", pids)
+	}
+	if files, err := filepath.Glob(filepath.Join(tmp, "*", "*")); err != nil || len(files) > 0 {
+		t.Errorf("left behind: %v, %v, want no file", files, err)
+	}
 }
 
 // TestOneLineErrors wants what a user gets wrong to be said in one line.
@@ -323,25 +352,33 @@ func TestOneLineErrors(t *testing.T) {
 	nothingLeft(t, tmp)
 }
 
-// nothingLeft wants the temporary folder of a run to be empty and, where the
-// system can tell, no process to have it in its environment.
+// nothingLeft wants the temporary folder of a run to be empty and no process
+// of it to be there.
 func nothingLeft(t *testing.T, tmp string) {
 	t.Helper()
 	entries, err := os.ReadDir(tmp)
 	if err != nil || len(entries) > 0 {
 		t.Errorf("left behind: %v, %v, want no file", entries, err)
 	}
-	if runtime.GOOS != "linux" {
-		return
+	if pids := processesIn(t, tmp); len(pids) > 0 {
+		t.Errorf("left behind: processes %v", pids)
 	}
-	environs, err := filepath.Glob("/proc/[0-9]*/environ")
+}
+
+// processesIn lists the processes that have a temporary folder in their
+// environment, this one excepted; none where the system does not tell.
+func processesIn(t *testing.T, tmp string) (pids []string) {
+	t.Helper()
+	paths, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range environs {
+	for _, path := range paths {
+		pid := filepath.Base(filepath.Dir(path))
 		env, _ := os.ReadFile(path) // it has ended, or is somebody else's
-		if strings.Contains(string(env), "TMPDIR="+tmp+"\x00") && path != fmt.Sprintf("/proc/%d/environ", os.Getpid()) {
-			t.Errorf("left behind: process %s", filepath.Base(filepath.Dir(path)))
+		if strings.Contains(string(env), "TMPDIR="+tmp+"\x00") && pid != strconv.Itoa(os.Getpid()) {
+			pids = append(pids, pid)
 		}
 	}
+	return pids
 }

@@ -30,7 +30,8 @@ const (
 	attrDirection   = "disk.io.direction"
 )
 
-const background = "background:"
+func onRequest(m *probe.Metric) bool    { return m.Attr(probe.AttrRole) == "request" }
+func inBackground(m *probe.Metric) bool { return strings.HasPrefix(m.Attr(probe.AttrRole), "background:") }
 
 // printTables prints the comparison, then for each variant the store methods
 // with the most SQL time.
@@ -66,7 +67,8 @@ func printTables(w io.Writer, columns []*report.Report, opt options) error {
 // the two when there is one.
 func comparison(columns []*report.Report, opt options) *report.Table {
 	p := opt.profile
-	t := &report.Table{Ratio: true, Title: fmt.Sprintf("Team: %d engineers × %d sessions, profile %s",
+	t := &report.Table{Ratio: true, Title: fmt.Sprintf(
+		"Team: %d engineers × %d sessions, profile %s; before parses all sandbox records where after asks an index",
 		userCount, p.sessions, p.name)}
 	for _, c := range columns {
 		t.Columns = append(t.Columns, report.Column{Title: columnTitle(c), Report: c})
@@ -87,10 +89,10 @@ func comparison(columns []*report.Report, opt options) *report.Table {
 		waited("exec by name (MCP)", opExec, "p50/p95", "ms"),
 		waited("GET /api/sandboxes", opRESTBoxes, "p50/p95", "ms"),
 		waited("Create a sandbox (REST)", opCreate, "p50/max", "ms"),
-		took(fmt.Sprintf("A %v s agent turn, send to done", p.scaled(turnLength).Seconds()), opTurn, "p50/p95", "s"),
+		took(fmt.Sprintf("Agent turn of %v s, send to done", p.scaled(turnLength).Seconds()), opTurn, "p50/p95", "s"),
 		took(fmt.Sprintf("Job queue wait (%d slots)", jobSlots), opQueueWait, "p50/max", "ms"),
-		sqlTime("SQL time on request goroutines", func(role string) bool { return role == "request" }),
-		sqlTime("SQL time on background goroutines", func(role string) bool { return strings.HasPrefix(role, background) }),
+		{Label: "SQL time on request goroutines", Part: partServer, Metric: metricSQL, Stat: "sum", Unit: "s", Match: onRequest},
+		{Label: "SQL time on background goroutines", Part: partServer, Metric: metricSQL, Stat: "sum", Unit: "s", Match: inBackground},
 		{Label: "Event logs written", Part: partServer, Metric: metricFileIO, Unit: "KiB",
 			Attrs: []probe.Attr{{Key: attrDirection, Value: "write"}}},
 		{Label: "Server CPU", Part: partServer, Metric: metricCPU, Unit: "s"},
@@ -121,13 +123,6 @@ func columnTitle(c *report.Report) string {
 		}
 	}
 	return fmt.Sprintf("%s (%s, %.0f %% done)", c.Name, how, 100*done/planned)
-}
-
-// sqlTime is the time in the driver on goroutines of some roles.
-func sqlTime(label string, of func(role string) bool) report.Row {
-	return report.Row{Label: label, Part: partServer, Unit: "s", Value: func(r *report.Report) (float64, string, bool) {
-		return sum(r, metricSQL, func(m *probe.Metric) bool { return of(m.Attr(probe.AttrRole)) }), "s", true
-	}}
 }
 
 // answered counts the requests that came back with what was asked for.
