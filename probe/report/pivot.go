@@ -173,8 +173,6 @@ func (p *Pivot) top(lines []*line) (kept, rest []*line) {
 	return lines[:n], lines[n:]
 }
 
-// grid heads the text columns with the last word of their attribute's key:
-// "role" says as much as "tidestaff.goroutine.role".
 // heading is the last word of an attribute's key, but for the one whose name is
 // a convention's and does not say what it holds here.
 func heading(key string) string {
