@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tidestaff/tidestaff/examples/internal/drive"
+	"github.com/tidestaff/tidestaff/examples/internal/progress"
 	"github.com/tidestaff/tidestaff/examples/internal/stage"
 	"github.com/tidestaff/tidestaff/probe/report"
 )
@@ -73,16 +74,16 @@ func runVariant(ctx context.Context, opt options, variant, dir string, stderr io
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	show := newProgress(stderr, variant)
-	defer show.end()
-	show.say("seeding %d sandboxes and %d jobs", opt.profile.sandboxes, opt.profile.jobs)
+	show := progress.New(stderr, variant)
+	defer show.End()
+	show.Say("seeding %d sandboxes and %d jobs", opt.profile.sandboxes, opt.profile.jobs)
 	var s stage.Stage
 	p, err := s.Start(ctx, stage.Spec{Role: roleServer, Args: opt.args(variant), Env: []string{dirVar + "=" + dir}, Ready: "/readyz"})
 	if err != nil {
 		return nil, err
 	}
 	idle, err := phase(ctx, &s, partIdle, func() error {
-		show.say("at rest")
+		show.Say("at rest")
 		return sleep(ctx, opt.profile.idle)
 	})
 	if err != nil {
@@ -147,7 +148,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // playLoad plays the engineers and reports them: what they waited is measured
 // on their side.
-func playLoad(ctx context.Context, opt options, base string, show *progress) (*report.Report, error) {
+func playLoad(ctx context.Context, opt options, base string, show *progress.Line) (*report.Report, error) {
 	client := drive.Client(64)
 	defer client.CloseIdleConnections()
 	d := newLoad(opt.profile, opt.seed, base, client)
@@ -155,67 +156,11 @@ func playLoad(ctx context.Context, opt options, base string, show *progress) (*r
 	if err != nil {
 		return nil, err
 	}
-	stop := show.follow(d)
+	stop := show.Follow(func() string {
+		o := d.Progress()
+		return fmt.Sprintf("%2.0f s, %d of %d done (%.0f %%)", o.Elapsed.Seconds(), o.Done, o.Planned, 100*o.Share())
+	})
 	_, err = d.Run(ctx)
 	stop()
 	return run.Close(), err
-}
-
-// progress is one line on standard error: rewritten in place on a terminal, a
-// line every other second elsewhere.
-type progress struct {
-	w        io.Writer
-	variant  string
-	terminal bool
-	wrote    bool
-}
-
-func newProgress(w io.Writer, variant string) *progress {
-	p := &progress{w: w, variant: variant}
-	if f, ok := w.(*os.File); ok {
-		info, err := f.Stat()
-		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
-	}
-	return p
-}
-
-func (p *progress) say(format string, args ...any) {
-	line := fmt.Sprintf("%-6s  %s", p.variant, fmt.Sprintf(format, args...))
-	if p.terminal {
-		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
-		p.wrote = true
-		return
-	}
-	fmt.Fprintln(p.w, line)
-}
-
-// end clears the line, so that the table is all that stays.
-func (p *progress) end() {
-	if p.wrote {
-		fmt.Fprint(p.w, "\r\x1b[K")
-	}
-}
-
-// follow reports how far a load is until the returned function is called.
-func (p *progress) follow(d *drive.Driver) (stop func()) {
-	every := time.Second
-	if !p.terminal {
-		every = 2 * time.Second
-	}
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				o := d.Progress()
-				p.say("%2.0f s, %d of %d done (%.0f %%)", o.Elapsed.Seconds(), o.Done, o.Planned, 100*o.Share())
-			}
-		}
-	}()
-	return func() { close(done); <-ended }
 }

@@ -30,8 +30,10 @@ const (
 	attrDirection   = "disk.io.direction"
 )
 
-func onRequest(m *probe.Metric) bool    { return m.Attr(probe.AttrRole) == "request" }
-func inBackground(m *probe.Metric) bool { return strings.HasPrefix(m.Attr(probe.AttrRole), "background:") }
+func onRequest(m *probe.Metric) bool { return m.Attr(probe.AttrRole) == "request" }
+func inBackground(m *probe.Metric) bool {
+	return strings.HasPrefix(m.Attr(probe.AttrRole), "background:")
+}
 
 // printTables prints the comparison, then for each variant the store methods
 // with the most SQL time.
