@@ -86,8 +86,11 @@ func (c *Core) Describe() []*Desc {
 	defer c.mu.Unlock()
 	all := slices.Clone(c.Descs)
 	for _, d := range c.descs {
-		if !slices.Contains(all, d) {
+		i := slices.IndexFunc(all, func(declared *Desc) bool { return declared.Name == d.Name })
+		if i < 0 {
 			all = append(all, d)
+		} else {
+			all[i] = d // it has its kind
 		}
 	}
 	return all
@@ -140,22 +143,27 @@ func (c *Core) sample() {
 	all := c.series
 	c.mu.Unlock()
 	for _, s := range all {
-		if s.gauge != nil && s.gauge.fn != nil {
-			c.call(s)
+		if s.gauge != nil {
+			if fn := s.gauge.fn.Load(); fn != nil {
+				c.call(s, *fn)
+			}
 		}
 	}
 }
 
 // call sets a gauge from its function. A function that panics makes its gauge
 // absent: a probe never takes its host service down.
-func (c *Core) call(s *series) {
+func (c *Core) call(s *series, fn func() float64) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.gauge.Set(math.NaN())
+			s.gauge.failed.Store(true)
 			c.Absent(s.desc.Name, fmt.Sprintf("the gauge's function panicked: %v", p))
 		}
 	}()
-	s.gauge.Set(s.gauge.fn())
+	s.gauge.Set(fn())
+	if s.gauge.failed.CompareAndSwap(true, false) {
+		c.Absent(s.desc.Name, "")
+	}
 }
 
 // Counter makes the counter of d under attrs, or returns the one that exists.
@@ -177,13 +185,12 @@ func (c *Core) Gauge(d *Desc, attrs ...Attr) *Gauge {
 	}).gauge
 }
 
-// GaugeFunc makes a gauge that fn gives whenever a window is read. fn may be
-// called from several goroutines at once; NaN, or a panic, makes it absent.
+// GaugeFunc makes a gauge that fn gives whenever a window is read, or gives the
+// one that exists a new function. fn may be called from several goroutines at
+// once; NaN makes the gauge absent, and so does a panic, with its text as the
+// reason.
 func (c *Core) GaugeFunc(d *Desc, fn func() float64, attrs ...Attr) {
-	c.make(d, KindGauge, attrs, func(s *series, _ int) {
-		s.gauge = &Gauge{fn: fn}
-		s.gauge.Set(math.NaN())
-	})
+	c.Gauge(d, attrs...).fn.Store(&fn)
 }
 
 // Peak makes the peak of d under attrs, or returns the one that exists.
@@ -208,13 +215,11 @@ func (c *Core) make(d *Desc, kind Kind, attrs []Attr, fill func(*series, int)) *
 	key := seriesKey(d.Name, attrs)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	d = c.declare(d, kind)
 	if s := c.byKey[key]; s != nil {
-		if s.desc.Kind != kind {
-			panic(fmt.Sprintf("probe: metric %s is made as a %v and as a %v", d.Name, s.desc.Kind, kind))
-		}
 		return s
 	}
-	s := &series{desc: c.declare(d, kind), attrs: slices.Clone(attrs)}
+	s := &series{desc: d, attrs: slices.Clone(attrs)}
 	fill(s, len(c.series))
 	if c.byKey == nil {
 		c.byKey = make(map[string]*series)
@@ -229,6 +234,9 @@ func (c *Core) make(d *Desc, kind Kind, attrs []Attr, fill func(*series, int)) *
 func (c *Core) declare(d *Desc, kind Kind) *Desc {
 	for _, known := range c.descs {
 		if known.Name == d.Name {
+			if known.Kind != kind {
+				panic(fmt.Sprintf("probe: metric %s is made as a %v and as a %v", d.Name, known.Kind, kind))
+			}
 			return known
 		}
 	}

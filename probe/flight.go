@@ -43,8 +43,14 @@ func (s Span) Start() int64 { return s.start }
 type flight struct {
 	slots    [flightSlots]flightSlot
 	overflow atomic.Int64 // running without a slot
-	late     [lateSlots]atomic.Pointer[Overlap]
+	late     [lateSlots]atomic.Pointer[lateOperation]
 	lateNext atomic.Uint64
+}
+
+// A lateOperation is one that ended.
+type lateOperation struct {
+	label     *Label
+	start, ns int64
 }
 
 // A flightSlot is free while start is 0 and being filled while it is -1. The
@@ -97,7 +103,7 @@ func (c *Core) End(s Span) (ns int64, ok bool) {
 	ns = Now() - s.start
 	f := c.flight.Load()
 	if ns >= int64(longOperation) {
-		f.remember(c.overlap(s.label, s.start, ns, false))
+		f.remember(&lateOperation{s.label, s.start, ns})
 	}
 	if s.slot != nil {
 		s.slot.start.Store(0)
@@ -107,12 +113,8 @@ func (c *Core) End(s Span) (ns int64, ok bool) {
 	return ns, true
 }
 
-func (c *Core) overlap(l *Label, start, ns int64, running bool) Overlap {
-	return Overlap{c.Activity, l.Method, l.Role, timeAt(start), time.Duration(ns), running}
-}
-
-func (f *flight) remember(o Overlap) {
-	f.late[(f.lateNext.Add(1)-1)%lateSlots].Store(&o)
+func (f *flight) remember(o *lateOperation) {
+	f.late[(f.lateNext.Add(1)-1)%lateSlots].Store(o)
 }
 
 // Overlapping appends to dst the operations that overlapped the last d, oldest
@@ -124,24 +126,41 @@ func (c *Core) Overlapping(dst []Overlap, d time.Duration) []Overlap {
 		return dst
 	}
 	now, first := Now(), len(dst)
+	add := func(l *Label, start, ns int64, running bool) {
+		dst = append(dst, Overlap{c.Activity, l.Method, l.Role, timeAt(start), time.Duration(ns), running})
+	}
+	late := f.lately(now - int64(d))
+	for _, o := range late {
+		add(o.label, o.start, o.ns, false)
+	}
 	for i := range f.slots {
 		s := &f.slots[i]
 		start := s.start.Load()
 		if start <= 0 {
 			continue
 		}
-		// The slot's label belongs to start if start is still there.
-		if l := s.label.Load(); s.start.Load() == start {
-			dst = append(dst, c.overlap(l, start, max(now-start, 0), true))
+		l := s.label.Load()
+		if s.start.Load() != start { // the label may be the next operation's
+			continue
 		}
-	}
-	for i := range f.late {
-		if o := f.late[i].Load(); o != nil && time.Since(o.Start.Add(o.Duration)) <= d {
-			dst = append(dst, *o)
+		// One that is ending stands in both.
+		if !slices.ContainsFunc(late, func(o *lateOperation) bool { return o.label == l && o.start == start }) {
+			add(l, start, max(now-start, 0), true)
 		}
 	}
 	slices.SortStableFunc(dst[first:], func(a, b Overlap) int { return a.Start.Compare(b.Start) })
 	return dst
+}
+
+// lately are the remembered operations that ended at or after a time.
+func (f *flight) lately(since int64) []*lateOperation {
+	var late []*lateOperation
+	for i := range f.late {
+		if o := f.late[i].Load(); o != nil && o.start+o.ns >= since {
+			late = append(late, o)
+		}
+	}
+	return late
 }
 
 // running counts the operations under way.

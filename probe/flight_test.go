@@ -90,3 +90,16 @@ func TestFlightRaces(t *testing.T) {
 		t.Errorf("Begin and End allocate %v times", got)
 	}
 }
+
+// TestOverlapOnce: an operation that is ending is listed once.
+func TestOverlapOnce(t *testing.T) {
+	var c Core
+	watch(t, &c)
+	l := intern("m", "r")
+	s := c.Begin(l)
+	c.flight.Load().remember(&lateOperation{l, s.start, int64(time.Second)}) // as End does first
+	if got := c.Overlapping(nil, time.Hour); len(got) != 1 || got[0].Running {
+		t.Errorf("%d operations, want one, ended: %+v", len(got), got)
+	}
+	c.End(s)
+}

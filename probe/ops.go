@@ -48,8 +48,14 @@ var (
 // such as a request, a turn, a tick. Per name and role it gives count,
 // duration, failures by class and how many are under way. The leaves add to
 // the operation in the context what they see: queries, SQL time, rows, file
-// reads and bytes; each is a distribution over operations from the first one on
-// that any leaf added to.
+// reads and bytes; each is a distribution over operations.
+//
+// What no leaf measures is absent, not zero. A leaf says what it adds by a method
+//
+//	FeedsOps() (queries, reads bool)
+//
+// which Ops asks of the other members of its Set. Of one that is in no Set with
+// it, Ops learns when it first adds something.
 //
 // The zero Ops is ready for use. Its exported fields are set before the first
 // use.
@@ -111,6 +117,17 @@ func (p *Ops) Watch() (*Window, error) { return p.core().Watch() }
 // Describe implements [Probe].
 func (p *Ops) Describe() []*Desc { return p.core().Describe() }
 
+// Meet implements what [NewSet] looks for: it asks the leaves what they add.
+func (p *Ops) Meet(peers []Probe) {
+	for _, peer := range peers {
+		if leaf, ok := peer.(interface{ FeedsOps() (queries, reads bool) }); ok {
+			queries, reads := leaf.FeedsOps()
+			p.fedSQL.CompareAndSwap(false, queries)
+			p.fedFiles.CompareAndSwap(false, reads)
+		}
+	}
+}
+
 // Overlapping says which operations overlapped the last d; see
 // [Core.Overlapping].
 func (p *Ops) Overlapping(dst []Overlap, d time.Duration) []Overlap {
@@ -135,6 +152,9 @@ type opKey struct{}
 // leaves to add to. The role is that of the context or the goroutine, see
 // [LabelOf].
 func (p *Ops) Begin(ctx context.Context, name string) (context.Context, *Op) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	if !p.inner.Watched() {
 		return ctx, nil
 	}

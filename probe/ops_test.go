@@ -102,3 +102,27 @@ func TestOpsBounded(t *testing.T) {
 		t.Errorf("%d durations, %d of them other, want 50, 45", n, other)
 	}
 }
+
+// leaf is a probe that adds to operations.
+type leaf struct{ Core }
+
+func (*leaf) FeedsOps() (queries, reads bool) { return true, false }
+
+// TestOpsMeet: with a leaf in the Set, operations without a query count too.
+func TestOpsMeet(t *testing.T) {
+	ops := new(Ops)
+	w := watch(t, NewSet(ops, new(leaf)))
+	var none context.Context
+	_, op := ops.Begin(none, "get") // taken for the background
+	op.End(nil)
+	_, op = ops.Begin(context.Background(), "get")
+	op.AddQueries(3, 10, 3)
+	op.End(nil)
+	r := w.Close()
+	if d := metric(t, r, "tidestaff.operation.queries").Dist; d.Count() != 2 || d.Mean() != 1.5 {
+		t.Errorf("queries: n %d, mean %v, want 2, 1.5", d.Count(), d.Mean())
+	}
+	for range r.Find("tidestaff.operation.file.io") {
+		t.Error("file reads are in the reading though no leaf measures them")
+	}
+}

@@ -32,8 +32,11 @@ func (c *Counter) Add(n int64) { c.total.Add(n) }
 // is its value now. The first call is the origin, and a total below the last
 // one (two samplers that overtook each other) is ignored.
 func (c *Counter) Set(total int64) {
-	if c.origin.Load() == nil && c.origin.CompareAndSwap(nil, &total) {
-		return
+	if c.origin.Load() == nil {
+		first := total // a copy, so that only the first call allocates
+		if c.origin.CompareAndSwap(nil, &first) {
+			return
+		}
 	}
 	n := total - *c.origin.Load()
 	for {
@@ -47,8 +50,9 @@ func (c *Counter) Set(total int64) {
 // A Gauge is a level that is set. Until it is set it is absent. It is safe for
 // concurrent use.
 type Gauge struct {
-	bits atomic.Uint64
-	fn   func() float64
+	bits   atomic.Uint64
+	fn     atomic.Pointer[func() float64]
+	failed atomic.Bool // fn has panicked, and its metric is listed as absent
 }
 
 // Set sets the level, in the description's unit. NaN makes the gauge absent.

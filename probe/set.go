@@ -3,6 +3,7 @@ package probe
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -42,9 +43,11 @@ func NewSet(probes ...Probe) *Set {
 }
 
 func (s *Set) add(p Probe) {
-	if p != nil && !slices.Contains(s.members, p) {
-		s.members = append(s.members, p)
+	// A probe of a type that cannot be compared is taken as it is.
+	if p == nil || reflect.TypeOf(p).Comparable() && slices.Contains(s.members, p) {
+		return
 	}
+	s.members = append(s.members, p)
 }
 
 // Describe implements [Probe]: the members' descriptions, one for each name.

@@ -112,6 +112,22 @@ func TestSetSettlesAllThenReads(t *testing.T) {
 	})
 }
 
+// uncomparable is a probe of a type that == panics on.
+type uncomparable struct {
+	*Core
+	_ []int
+}
+
+func TestSetOfUncomparable(t *testing.T) {
+	a, b := uncomparable{Core: new(Core)}, uncomparable{Core: new(Core)}
+	n := a.Counter(testCount)
+	w := watch(t, NewSet(a, b))
+	n.Add(1)
+	if got := value(t, w.Close(), "test.count"); got != 1 {
+		t.Errorf("count = %v, want 1", got)
+	}
+}
+
 // TestSharedCore: two probes over one Core are measured once.
 func TestSharedCore(t *testing.T) {
 	var c Core

@@ -47,7 +47,10 @@ func (t *Table[K, V]) Get(k K) *V {
 	}
 	t.mu.RLock()
 	v := t.young[k]
-	if v == nil && t.rest != nil {
+	if v == nil {
+		v = (*t.settled.Load())[k] // it may have settled since
+	}
+	if v == nil {
 		v = t.rest
 	}
 	t.mu.RUnlock()

@@ -51,6 +51,37 @@ func TestTableConcurrent(t *testing.T) {
 	}
 }
 
+// TestTableKeepsItsKeys: a key that is settled while it is looked up stays
+// itself, also when the limit is passed at that moment.
+func TestTableKeepsItsKeys(t *testing.T) {
+	for range 300 {
+		tab := NewTable(20, -1, func(k int) *int { return &k })
+		for i := range 15 {
+			tab.Get(i)
+		}
+		start := make(chan struct{})
+		var wg sync.WaitGroup
+		for g := range 3 {
+			wg.Go(func() {
+				<-start
+				for i := range 30 {
+					tab.Get(15 + (i+g)%30)
+				}
+			})
+		}
+		wg.Go(func() {
+			<-start
+			for i := range 200 {
+				if k := i % 15; *tab.Get(k) != k {
+					t.Errorf("key %d has the value of %d", k, *tab.Get(k))
+				}
+			}
+		})
+		close(start)
+		wg.Wait()
+	}
+}
+
 // TestTableFirstUses: the copying for thousands of first uses stays linear. It
 // is counted in the bytes of maps made, not in time.
 func TestTableFirstUses(t *testing.T) {

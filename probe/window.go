@@ -32,7 +32,9 @@ func (w *Window) Read(r *Reading) { w.read(r, false) }
 func (w *Window) Next(r *Reading) { w.read(r, true) }
 
 func (w *Window) read(r *Reading, next bool) {
-	w.sample()
+	if w.ended() == nil {
+		w.sample()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -44,6 +46,13 @@ func (w *Window) read(r *Reading, next bool) {
 	default:
 		r.copyFrom(w.last)
 	}
+}
+
+// ended is the last reading, or nil while the window is open.
+func (w *Window) ended() *Reading {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last
 }
 
 // Close settles what was due, takes the last reading and closes the window.
@@ -59,27 +68,31 @@ func (w *Window) Close() *Reading {
 		w.closed = make(chan struct{})
 		w.mu.Unlock()
 		w.end()
-		close(w.closed)
 	}
 	r := new(Reading)
 	r.copyFrom(w.last)
 	return r
 }
 
+// end takes the last reading and lets the Cores go, these also if a hook
+// panics: its Close passes the panic on, and the next one returns.
 func (w *Window) end() {
+	r := new(Reading)
+	defer close(w.closed)
+	defer func() {
+		w.mu.Lock()
+		w.last = r
+		w.mu.Unlock()
+		for _, p := range w.parts {
+			p.detach()
+			defer p.core.release()
+		}
+	}()
 	w.settle()
 	w.sample()
-	r := new(Reading)
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.snapshot(r, false)
-	w.last = r
-	for _, p := range w.parts {
-		p.detach()
-	}
-	w.mu.Unlock()
-	for _, p := range w.parts {
-		p.core.release()
-	}
 }
 
 func (w *Window) settle() {
@@ -183,7 +196,9 @@ func (p *part) snapshot(r *Reading, next bool) {
 	p.grow()
 	c.takeMaxima()
 	for i, s := range c.series {
-		p.metric(r, s, i, next)
+		if c.absent[s.desc.Name] == "" {
+			p.metric(r, s, i, next)
+		}
 	}
 	for name, reason := range c.absent {
 		r.Absent = append(r.Absent, Absent{name, reason})

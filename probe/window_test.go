@@ -3,8 +3,6 @@ package probe
 import (
 	"errors"
 	"fmt"
-	"math"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -160,82 +158,52 @@ func TestCounterKinds(t *testing.T) {
 	}
 }
 
-func TestGaugeAbsent(t *testing.T) {
-	var c Core
-	g := c.Gauge(testGauge)
-	c.GaugeFunc(&Desc{Name: "test.bad", Unit: "1", Help: "Panics."}, func() float64 { panic("boom") })
-	calls := 0
-	c.GaugeFunc(&Desc{Name: "test.fn", Unit: "1", Help: "Counts its calls."}, func() float64 { calls++; return float64(calls) })
+// TestHookPanics: a hook's panic passes through Close, and leaves the window
+// closed.
+func TestHookPanics(t *testing.T) {
+	broken := false
+	stops := 0
+	c := Core{Sample: func() {
+		if broken {
+			panic("hook")
+		}
+	}, Stop: func() { stops++ }}
 	w := watch(t, &c)
-	var r Reading
-	w.Read(&r)
-	for range r.Find("test.gauge") {
-		t.Error("a gauge that was never set is in the reading")
-	}
-	for range r.Find("test.bad") {
-		t.Error("a gauge whose function panics is in the reading")
-	}
-	if len(r.Absent) != 1 || r.Absent[0].Name != "test.bad" || !strings.Contains(r.Absent[0].Reason, "boom") {
-		t.Errorf("absent = %v, want test.bad with its panic", r.Absent)
-	}
-	if got := value(t, &r, "test.fn"); got != 2 { // at Watch and at Read
-		t.Errorf("gauge function = %v, want 2", got)
-	}
-	g.Set(0)
-	w.Read(&r)
-	if got := value(t, &r, "test.gauge"); got != 0 {
-		t.Errorf("gauge = %v, want a measured 0", got)
-	}
-	g.Set(math.NaN())
-	w.Read(&r)
-	for range r.Find("test.gauge") {
-		t.Error("a gauge set to NaN is in the reading")
+	broken = true
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was lost")
+			}
+		}()
+		w.Close()
+	}()
+	w.Close()
+	if stops != 1 || c.Watched() || len(c.parts) != 0 {
+		t.Errorf("%d stops, watched %v, %d parts after a hook's panic, want 1, false, 0", stops, c.Watched(), len(c.parts))
 	}
 }
 
-func TestAbsent(t *testing.T) {
-	var c Core
+// TestReadAfterClose runs no hook of a probe that has stopped.
+func TestReadAfterClose(t *testing.T) {
+	samples := 0
+	c := Core{Sample: func() { samples++ }}
 	w := watch(t, &c)
-	c.Absent("b", "no such file")
-	c.Absent("a", "denied")
-	var r Reading
-	w.Read(&r)
-	if got := fmt.Sprint(r.Absent); got != "[{a denied} {b no such file}]" {
-		t.Errorf("absent = %s", got)
-	}
-	c.Absent("b", "")
-	w.Read(&r)
-	if len(r.Absent) != 1 {
-		t.Errorf("absent = %v, want b taken back", r.Absent)
+	w.Close()
+	before := samples
+	w.Read(new(Reading))
+	w.Next(new(Reading))
+	if samples != before {
+		t.Errorf("%d samples after Close", samples-before)
 	}
 }
 
-func TestEvents(t *testing.T) {
-	var c Core
-	early := watch(t, &c)
-	for i := range 300 {
-		c.Emit(Event{Name: "test.event", Duration: time.Duration(i)})
-	}
-	late := watch(t, &c)
-	id := c.Emit(Event{Name: "test.stall", Ongoing: true})
-	var r Reading
-	late.Next(&r)
-	if len(r.Events) != 1 || r.Dropped != 0 || !r.Events[0].Ongoing || r.Events[0].ID != id {
-		t.Errorf("late window: %d events, %d dropped, %+v", len(r.Events), r.Dropped, r.Events)
-	}
-	if got := c.Emit(Event{ID: id, Name: "test.stall"}); got != id {
-		t.Errorf("the completed event has number %d, want %d", got, id)
-	}
-	r = *late.Close()
-	if len(r.Events) != 1 || r.Events[0].ID != id || r.Events[0].Ongoing {
-		t.Errorf("after Next: %+v, want only the completed event", r.Events)
-	}
-	r = *early.Close()
-	if len(r.Events) != 256 || r.Dropped != 302-256 {
-		t.Errorf("early window: %d events, %d dropped, want 256, 46", len(r.Events), r.Dropped)
-	}
-	if got := r.Events[len(r.Events)-1].ID; got != id {
-		t.Errorf("last event has number %d, want %d", got, id)
+func TestCounterSetAllocs(t *testing.T) {
+	n := new(Counter)
+	n.Set(1)
+	total := int64(1)
+	if got := testing.AllocsPerRun(100, func() { total++; n.Set(total) }); got != 0 {
+		t.Errorf("Set allocates %v times", got)
 	}
 }
 
@@ -404,6 +372,10 @@ func TestProgrammersMistakes(t *testing.T) {
 			c.Counter(&Desc{Name: "app.hits", Unit: "1", Help: "x"})
 			c.Gauge(&Desc{Name: "app.hits", Unit: "1", Help: "x"})
 		},
+		"two kinds under two attributes": func(c *Core) {
+			c.Counter(&Desc{Name: "app.hits", Unit: "1", Help: "x"}, Attr{"a", "1"})
+			c.Recorder(&Desc{Name: "app.hits", Unit: "1", Help: "x"}, Attr{"a", "2"})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -418,7 +390,7 @@ func TestProgrammersMistakes(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	declared := &Desc{Name: "test.declared", Unit: "1", Kind: KindGauge, Help: "Up front."}
-	c := Core{Descs: []*Desc{declared, testLevel}}
+	c := Core{Descs: []*Desc{declared, testLevel, testCount}}
 	c.Counter(testLevel)
 	c.Counter(testCount)
 	got := c.Describe()

@@ -51,6 +51,9 @@ func (p *Probe) Watch() (*probe.Window, error) { return p.core.Watch() }
 // Describe implements [probe.Probe].
 func (p *Probe) Describe() []*probe.Desc { return p.core.Describe() }
 
+// FeedsOps says that an operation's queries are measured; see [probe.Ops].
+func (p *Probe) FeedsOps() (queries, reads bool) { return true, false }
+
 // Overlapping appends to dst the statements and transaction calls that
 // overlapped the last d, without a lock; see [probe.Core.Overlapping]. A query
 // runs until its rows are closed: what holds a service up may as well be what

@@ -113,16 +113,6 @@ var breaks = []struct {
 		return falseWindow{window: w, next: w.Read}
 	})},
 
-	{"Sample panics when stopped", "close while collecting", "panic: stopped", broken(func(s *sample) {
-		var stopped atomic.Bool
-		s.Start = func() error { stopped.Store(false); return nil }
-		s.Stop = func() { stopped.Store(true) }
-		s.Sample = func() {
-			if stopped.Load() {
-				panic("stopped")
-			}
-		}
-	})},
 	{"Stop waits for Sample's lock", "close while collecting", "not done after 100ms", broken(func(s *sample) {
 		s.Stop = func() { select {} }
 	}).within(100 * time.Millisecond)},
