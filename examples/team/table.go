@@ -30,6 +30,10 @@ const (
 	attrDirection   = "disk.io.direction"
 )
 
+// inDriver is how the SQL rows are measured: a wait for a connection from the
+// pool is not in them, one for SQLite's write lock is.
+const inDriver = "in the driver; steps sampled"
+
 func onRequest(m *probe.Metric) bool { return m.Attr(probe.AttrRole) == "request" }
 func inBackground(m *probe.Metric) bool {
 	return strings.HasPrefix(m.Attr(probe.AttrRole), "background:")
@@ -93,8 +97,8 @@ func comparison(columns []*report.Report, opt options) *report.Table {
 		waited("Create a sandbox (REST)", opCreate, "p50/max", "ms"),
 		took(fmt.Sprintf("Agent turn of %v s, send to done", p.scaled(turnLength).Seconds()), opTurn, "p50/p95", "s"),
 		took(fmt.Sprintf("Job queue wait (%d slots)", jobSlots), opQueueWait, "p50/max", "ms"),
-		{Label: "SQL time on request goroutines", Part: partServer, Metric: metricSQL, Stat: "sum", Unit: "s", Match: onRequest},
-		{Label: "SQL time on background goroutines", Part: partServer, Metric: metricSQL, Stat: "sum", Unit: "s", Match: inBackground},
+		{Label: "SQL time on request goroutines", Part: partServer, Metric: metricSQL, Stat: "sum", Unit: "s", Match: onRequest, How: inDriver},
+		{Label: "SQL time on background goroutines", Part: partServer, Metric: metricSQL, Stat: "sum", Unit: "s", Match: inBackground, How: inDriver},
 		{Label: "Event logs written", Part: partServer, Metric: metricFileIO, Unit: "KiB",
 			Attrs: []probe.Attr{{Key: attrDirection, Value: "write"}}},
 		{Label: "Server CPU", Part: partServer, Metric: metricCPU, Unit: "s"},
@@ -102,6 +106,9 @@ func comparison(columns []*report.Report, opt options) *report.Table {
 		{Label: "Server RSS at rest, history loaded", Part: partIdle, Metric: metricRSS, Unit: "MiB"},
 		{Label: "Requests answered", Part: partLoad, Value: func(r *report.Report) (float64, string, bool) {
 			return answered(r), "{request}", true
+		}},
+		{Label: "Requests failed or cut off", Part: partLoad, Value: func(r *report.Report) (float64, string, bool) {
+			return sum(r, metricFailures, nil), "{request}", true
 		}},
 		{Label: "Wall time", Part: partLoad, Unit: "s", Value: func(r *report.Report) (float64, string, bool) {
 			return r.Duration.Seconds(), "s", true
