@@ -86,16 +86,27 @@ func run(ctx context.Context, f flags) error {
 // measure runs the benchmarks and puts the conditions before their output. The
 // conditions are comments: as configuration lines they would make benchstat
 // refuse to compare two files. goos, goarch and the CPU's model are in the
-// output of go test.
+// benchmarks' own output.
 func measure(ctx context.Context, f flags) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "tidestaff-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	binary := filepath.Join(dir, "peers.test")
+	if err := command(ctx, os.Stderr, "go", "test", "-c", "-o", binary, peers); err != nil {
+		return nil, err
+	}
 	before := loadAverage()
 	var output bytes.Buffer
-	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", f.bench,
-		"-benchtime", f.benchtime, "-count", fmt.Sprint(f.count), peers)
-	cmd.Stdout = io.MultiWriter(&output, os.Stderr)
-	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("%s: %w", cmd, err)
+	// Pass by pass, and not each benchmark count times in a row, so that a busy
+	// half minute of the machine falls on all of them alike.
+	for range f.count {
+		err := command(ctx, io.MultiWriter(&output, os.Stderr), binary,
+			"-test.run", "^$", "-test.bench", f.bench, "-test.benchtime", f.benchtime)
+		if err != nil {
+			return nil, err
+		}
 	}
 	var text bytes.Buffer
 	for _, line := range [][2]string{
@@ -110,6 +121,15 @@ func measure(ctx context.Context, f flags) ([]byte, error) {
 	}
 	text.Write(output.Bytes())
 	return text.Bytes(), nil
+}
+
+func command(ctx context.Context, out io.Writer, name string, args ...string) error {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Stdout, cmd.Stderr = out, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", cmd, err)
+	}
+	return nil
 }
 
 // loadAverage is that of the last minute, five and fifteen minutes.

@@ -102,10 +102,13 @@ func summarize(w io.Writer, text []byte) error {
 	if err != nil {
 		return err
 	}
-	for line := range bytes.Lines(text) {
-		if bytes.HasPrefix(line, []byte("# ")) || bytes.HasPrefix(line, []byte("cpu: ")) {
-			fmt.Fprintf(w, "%s\n", bytes.TrimRight(line, "\n"))
+	cpu := false // each pass says it again
+	for line := range strings.Lines(string(text)) {
+		model := strings.HasPrefix(line, "cpu: ")
+		if strings.HasPrefix(line, "# ") || model && !cpu {
+			fmt.Fprint(w, line)
 		}
+		cpu = cpu || model
 	}
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	group := ""
