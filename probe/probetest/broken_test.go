@@ -204,10 +204,6 @@ var breaks = []struct {
 		}
 	})},
 
-	{"cannot be compared", "in a set", "panic: runtime error: comparing uncomparable type", &subject{
-		exercise: func(target) {},
-		new:      func() target { return real{describes{newSample(), nil}} },
-	}},
 	{"other numbers in a set", "in a set", "one over the set around it only", &subject{
 		active:   true,
 		exercise: func(p target) { p.(twoFaced).sample.calls.Add(1) },
