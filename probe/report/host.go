@@ -85,8 +85,8 @@ type hostProbe struct {
 
 	mu       sync.Mutex // Sample may run concurrently with itself
 	counters map[*probe.Desc]*probe.Counter
-	gauges   map[*probe.Desc]*probe.Gauge
-	load     Range // Mean is the sum until noise divides it
+	gauge    *probe.Gauge // of the load average; nil until it was read
+	load     Range        // Mean is the sum until noise divides it
 	samples  int
 	group    proc.Group // of the cpu controller
 	groupErr error
@@ -98,7 +98,6 @@ func newHostProbe(root string) *hostProbe {
 	h := &hostProbe{
 		root:     rootOr(root),
 		counters: map[*probe.Desc]*probe.Counter{},
-		gauges:   map[*probe.Desc]*probe.Gauge{},
 	}
 	h.Descs = hostDescs
 	h.group, h.groupErr = cpuGroup(h.root)
@@ -142,7 +141,7 @@ func (h *hostProbe) noise(r *probe.Reading) Host {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	host := Host{Samples: h.samples}
-	if h.samples > 0 {
+	if _, ok := total(r, descLoad); ok && h.samples > 0 {
 		host.Load1 = &Range{h.load.Min, h.load.Mean / float64(h.samples), h.load.Max}
 	}
 	capacity, ok := total(r, descCapacity)

@@ -129,28 +129,27 @@ func (h *hostProbe) readThrottling() error {
 }
 
 // set hands a total that the kernel keeps to its counter, which exists from
-// the first total on: a counter nobody could read would say zero.
+// the first total on: a counter nobody could read would say zero. What an
+// earlier look did not find is no longer absent.
 func (h *hostProbe) set(d *probe.Desc, total int64) {
 	c := h.counters[d]
 	if c == nil {
 		c = h.Counter(d)
 		h.counters[d] = c
-		h.Absent(d.Name, "")
 	}
 	c.Set(total)
+	h.Absent(d.Name, "")
 }
 
 // setLoad keeps the range of the load average beside its gauge: a window holds
 // only a gauge's last value.
 func (h *hostProbe) setLoad(v float64) {
-	g := h.gauges[descLoad]
-	if g == nil {
-		g = h.Gauge(descLoad)
-		h.gauges[descLoad] = g
+	if h.gauge == nil {
+		h.gauge = h.Gauge(descLoad)
 		h.load.Min, h.load.Max = v, v
-		h.Absent(descLoad.Name, "")
 	}
-	g.Set(v)
+	h.gauge.Set(v)
+	h.Absent(descLoad.Name, "")
 	h.load.Min, h.load.Max = min(h.load.Min, v), max(h.load.Max, v)
 	h.load.Mean += v
 	h.samples++

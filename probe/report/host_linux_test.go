@@ -129,15 +129,68 @@ func TestHostPartlyAbsent(t *testing.T) {
 	}
 }
 
-func checkAbsent(t *testing.T, r *probe.Reading, name, reason string) {
-	t.Helper()
-	got := ""
+// What one look does not find is absent until a later look finds it, and a
+// counter goes on from where it was.
+func TestHostComesBack(t *testing.T) {
+	for _, tt := range []struct {
+		file    string
+		metrics []*probe.Desc
+	}{
+		{"proc/loadavg", []*probe.Desc{descLoad}},
+		{"proc/stat", []*probe.Desc{descBusy, descCapacity, descSteal, descSelf}},
+		{"proc/pressure/cpu", []*probe.Desc{descPressure}},
+		{"sys/fs/cgroup/app/web/cpu.stat", []*probe.Desc{descPeriods, descThrottled}},
+	} {
+		t.Run(tt.file, func(t *testing.T) {
+			root := t.TempDir()
+			writeMachine(t, root, "1.50", 1000, 100, 1000, 5, 1000)
+			h := newHostProbe(root)
+			w, err := h.Watch()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+			name := filepath.Join(root, tt.file)
+			if err := os.Rename(name, name+".away"); err != nil {
+				t.Fatal(err)
+			}
+			var r probe.Reading
+			w.Read(&r)
+			for _, d := range tt.metrics {
+				if got := reasonFor(&r, d.Name); !strings.Contains(got, "no such file") {
+					t.Errorf("got reason %q for %s, want one for the missing file", got, d.Name)
+				}
+			}
+			if err := os.Rename(name+".away", name); err != nil {
+				t.Fatal(err)
+			}
+			writeMachine(t, root, "4.50", 2000, 200, 2000, 6, 2000)
+			w.Read(&r)
+			if len(r.Absent) != 0 {
+				t.Errorf("got absent %v, want none", r.Absent)
+			}
+			for _, d := range tt.metrics {
+				if v, ok := total(&r, d); !ok || v <= 0 {
+					t.Errorf("got %v, %t for %s, want what came since the window opened", v, ok, d.Name)
+				}
+			}
+		})
+	}
+}
+
+// reasonFor is why a metric is absent, "" if it is not.
+func reasonFor(r *probe.Reading, name string) string {
 	for _, a := range r.Absent {
 		if a.Name == name {
-			got = a.Reason
+			return a.Reason
 		}
 	}
-	if !strings.Contains(got, reason) {
+	return ""
+}
+
+func checkAbsent(t *testing.T, r *probe.Reading, name, reason string) {
+	t.Helper()
+	if got := reasonFor(r, name); !strings.Contains(got, reason) {
 		t.Errorf("got reason %q for %s, want %q", got, name, reason)
 	}
 	for range r.Find(name) {
