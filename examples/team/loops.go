@@ -55,8 +55,8 @@ type turn struct {
 
 // jobRun is a job on its way through queue and slot.
 type jobRun struct {
-	op  *probe.Op // the wait
-	job Job
+	wait *probe.Op // until a slot takes it
+	job  Job
 }
 
 // run starts all of them; stop ends them.
@@ -222,7 +222,7 @@ func (se *Session) say(now time.Time, kind, text string) Entry {
 // newJob begins the operation of a job's wait for a slot.
 func (l *loops) newJob() *jobRun {
 	r := new(jobRun)
-	_, r.op = l.ops.Begin(probe.WithRole(l.ctx, "background:jobs"), opQueueWait)
+	_, r.wait = l.ops.Begin(probe.WithRole(l.ctx, "background:jobs"), opQueueWait)
 	return r
 }
 
@@ -239,7 +239,7 @@ func (l *loops) runJobs(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case r := <-l.jobs:
-			r.op.End(nil)
+			r.wait.End(nil)
 			l.runJob(ctx, r.job)
 		}
 	}

@@ -52,6 +52,10 @@ type arguments struct {
 	Sandbox string `json:"sandbox"`
 	Cursor  int64  `json:"cursor"`
 	Text    string `json:"text"`
+
+	// What begins when the request arrives, not when its turn has come.
+	turn *turn   // of send
+	job  *jobRun // of submit_job
 }
 
 func newServer(store *Store, ops *probe.Ops, l *loops) *Server {
@@ -178,13 +182,31 @@ func (s *Server) mcp(w http.ResponseWriter, r *http.Request) {
 		respond(w, resp)
 		return
 	}
-	v, err := s.serve(r, req.Params.Name, req.Params.Arguments, s.tools[req.Params.Name])
+	args := req.Params.Arguments
+	switch req.Params.Name {
+	case opSend:
+		args.turn = s.loops.newTurn()
+	case opSubmitJob:
+		args.job = s.loops.newJob()
+	}
+	v, err := s.serve(r, req.Params.Name, args, s.tools[req.Params.Name])
 	if err != nil {
+		args.fail(err)
 		resp.Error = &rpcError{-32000, err.Error()}
 	} else {
 		resp.Result = toolResult{v}
 	}
 	respond(w, resp)
+}
+
+// fail ends what began with a request that failed.
+func (a arguments) fail(err error) {
+	if a.turn != nil {
+		a.turn.op.End(err)
+	}
+	if a.job != nil {
+		a.job.wait.End(err)
+	}
 }
 
 func respond(w http.ResponseWriter, v any) {
@@ -247,21 +269,19 @@ type execResult struct {
 
 // send gives a session its next message, which begins a turn of its agent.
 func (s *Server) send(ctx context.Context, _ string, args arguments) (any, error) {
-	turn := s.loops.newTurn() // its time runs from here
 	se, err := s.store.Session(ctx, args.Session)
-	if err == nil && se.State != stateIdle {
-		err = errBusy
-	}
-	if err == nil {
-		se.State = stateRunning
-		se.say(time.Now(), "user", args.Text)
-		err = s.store.PutSession(ctx, &se)
-	}
 	if err != nil {
-		turn.op.End(err)
 		return nil, err
 	}
-	s.loops.begin(turn, se)
+	if se.State != stateIdle {
+		return nil, errBusy
+	}
+	se.State = stateRunning
+	se.say(time.Now(), "user", args.Text)
+	if err := s.store.PutSession(ctx, &se); err != nil {
+		return nil, err
+	}
+	s.loops.begin(args.turn, se)
 	return se, nil
 }
 
@@ -279,13 +299,11 @@ func (s *Server) startSession(ctx context.Context, user string, args arguments) 
 
 // submitJob queues a job for the next free slot.
 func (s *Server) submitJob(ctx context.Context, user string, args arguments) (any, error) {
-	wait := s.loops.newJob() // its wait runs from here
 	j := Job{Owner: user, Title: args.Text, State: stateQueued, Created: time.Now().UnixMilli()}
 	if err := s.store.CreateJob(ctx, &j); err != nil {
-		wait.op.End(err)
 		return nil, err
 	}
-	s.loops.queue(wait, j)
+	s.loops.queue(args.job, j)
 	return j, nil
 }
 

@@ -86,10 +86,10 @@ func TestTurn(t *testing.T) {
 		return v.(Session)
 	}
 	busy := start("busy")
-	if _, err := srv.send(t.Context(), userName(0), arguments{Session: busy.ID, Text: "hello"}); err != nil {
+	if _, err := srv.send(t.Context(), userName(0), arguments{Session: busy.ID, Text: "hello", turn: l.newTurn()}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := srv.send(t.Context(), userName(0), arguments{Session: busy.ID, Text: "again"}); err != errBusy {
+	if _, err := srv.send(t.Context(), userName(0), arguments{Session: busy.ID, Text: "again", turn: l.newTurn()}); err != errBusy {
 		t.Errorf("a message during a turn: got %v, want %v", err, errBusy)
 	}
 
