@@ -27,6 +27,10 @@ var (
 	// tree of its own one. What is mounted there is not this process's.
 	ErrForeignNamespace = errors.New("cgroup mount belongs to another cgroup namespace")
 
+	// ErrHostRoot means that the process is in the true root, so that the
+	// numbers of its group are not of a part of the machine.
+	ErrHostRoot = errors.New("the process is in the root cgroup, whose numbers are the whole machine's")
+
 	// ErrHidden means that the process's cgroup exists but that no mount shows
 	// it.
 	ErrHidden = errors.New("no mount shows this cgroup")
@@ -178,6 +182,16 @@ func (c *Cgroups) Lookup(controller string) (Group, error) {
 		}
 	}
 	return g, nil
+}
+
+// LookupOwn is [Cgroups.Lookup] for those who measure a group. The true root is
+// none, and the error then matches [ErrHostRoot].
+func (c *Cgroups) LookupOwn(controller string) (Group, error) {
+	g, err := c.Lookup(controller)
+	if err == nil && g.Scope == ScopeHostRoot {
+		return Group{}, fmt.Errorf("%s: %w", label(controller), ErrHostRoot)
+	}
+	return g, err
 }
 
 // label is how a controller's hierarchy is called in an error.

@@ -6,8 +6,7 @@
 //
 // # What is measured
 //
-// Nothing by itself. The package has three layers, usable one without the
-// other:
+// Nothing by itself. The package has four layers:
 //
 //   - [File] keeps a descriptor open and rereads the file from its start.
 //   - The Parse functions turn the bytes of one read into numbers. They are
@@ -15,6 +14,9 @@
 //     unless they fail.
 //   - [Detect] finds, per controller, the directory of this process's cgroup
 //     on version 1, version 2 and hybrid hosts.
+//   - [Limit] and [ThrottlingFile] are the two things about a group that take
+//     more than one file, one version or one rule to tell: the limit that binds
+//     it, and what its CPU quota took away.
 //
 // # Accuracy and limits
 //
@@ -32,7 +34,7 @@
 // # Concurrency
 //
 // Parse functions, [Detect] and [Cgroups] are safe for concurrent use. A File
-// is not: its owner serialises Read, Write and Close.
+// is not, nor is what keeps one: the owner serialises the calls.
 //
 // # Cost
 //

@@ -28,6 +28,7 @@ const maxFile = 16 << 20
 // number may be somebody else's by then.
 type File struct {
 	path string
+	mode access
 	h    handle
 	open bool
 	buf  []byte
@@ -62,11 +63,8 @@ func open(path string, a access) (*File, error) {
 	if err != nil {
 		return nil, pathError("open", path, err)
 	}
-	return &File{path: path, h: h, open: true}, nil
+	return &File{path: path, mode: a, h: h, open: true}, nil
 }
-
-// Path returns the path that the file was opened with.
-func (f *File) Path() string { return f.path }
 
 // Read returns the file's current content, read from offset 0. The bytes are
 // valid until the next Read. It allocates only when the content has outgrown
@@ -136,6 +134,30 @@ func (f *File) Close() error {
 		return pathError("close", f.path, err)
 	}
 	return nil
+}
+
+// Reopen opens the path anew, for an owner whose last Read failed. A descriptor
+// of a controller's file is dead for good once the controller was switched off
+// for the group, and switching it on again makes a new file in its place. If
+// that fails, the File is as it was.
+func (f *File) Reopen() error {
+	h, err := openHandle(f.path, f.mode)
+	if err != nil {
+		return pathError("open", f.path, err)
+	}
+	if f.open {
+		_ = closeHandle(f.h)
+	}
+	f.h, f.open = h, true
+	return nil
+}
+
+// about says that an error is about the file's text.
+func (f *File) about(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", f.path, err)
 }
 
 // pathError says which file an error is about, and makes the error number of

@@ -117,9 +117,6 @@ func TestRealKernel(t *testing.T) {
 	if load, err := ParseLoadAvg(read("/proc/loadavg")); err != nil || load.Tasks == 0 {
 		t.Errorf("loadavg: got %+v, %v", load, err)
 	}
-	if mem, err := ParseMemInfo(read("/proc/meminfo")); err != nil || mem.Total.V < 1<<20 {
-		t.Errorf("meminfo: got %+v, %v", mem, err)
-	}
 	if _, err := CPUModel("/"); err != nil {
 		t.Errorf("cpuinfo: %v", err)
 	}

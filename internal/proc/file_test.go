@@ -106,9 +106,6 @@ func TestFileWrite(t *testing.T) {
 	if err := f.Write(nil); !errors.Is(err, errEmptyWrite) {
 		t.Errorf("empty write: got %v, want a refusal", err)
 	}
-	if got, want := f.Path(), name; got != want {
-		t.Errorf("got path %s, want %s", got, want)
-	}
 }
 
 func TestOpenWrite(t *testing.T) {
@@ -127,5 +124,32 @@ func TestOpenWrite(t *testing.T) {
 	}
 	if b, err := os.ReadFile(name); err != nil || string(b) != "5" {
 		t.Errorf("got %q, %v, want 5", b, err)
+	}
+}
+
+// TestFileReopen: another file in the old one's place is seen after Reopen, and
+// as long as there is none the old one stays.
+func TestFileReopen(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "f")
+	write(t, name, "1")
+	f, err := Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := os.Rename(name, name+".away"); err != nil {
+		t.Skipf("needs to rename an open file: %v", err)
+	}
+	if err := f.Reopen(); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), name) {
+		t.Errorf("got %v, want fs.ErrNotExist with the path", err)
+	}
+	write(t, name, "2")
+	for _, want := range []string{"1", "2"} {
+		if b, err := f.Read(); err != nil || string(b) != want {
+			t.Errorf("got %q, %v, want %s", b, err, want)
+		}
+		if err := f.Reopen(); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -206,12 +206,6 @@ func TestParseLoadAvg(t *testing.T) {
 	}
 }
 
-func TestParseMemInfo(t *testing.T) {
-	check(t, ParseMemInfo, "MemTotal:       24640000 kB\nMemFree:  1 kB\nMemAvailable:   20000 kB\nSwapTotal: 0 kB\n",
-		MemInfo{Total: is(24640000 << 10), Available: is(20000 << 10), SwapTotal: is(0)}, "")
-	check(t, ParseMemInfo, "MemTotal: lots\n", MemInfo{}, "lots")
-}
-
 func TestParseCPUModel(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel\t\t: 1\nmodel name\t: AMD EPYC\n\nprocessor\t: 1\nmodel name\t: other\n", "AMD EPYC"},
@@ -245,10 +239,10 @@ func TestParseAllocs(t *testing.T) {
 		{"stat", "4 (s) S 1 42 42 0 -1 4 15 0 3 0 25 5 0 0 20 0 5 0 1 3\n", func(b []byte) error { _, err := ParseStat(b); return err }},
 		{"schedstat", "1 2 3\n", func(b []byte) error { _, err := ParseSchedstat(b); return err }},
 		{"cpu.max", "150000 100000\n", func(b []byte) error { _, err := ParseCPUMax(b); return err }},
+		{"throttling", "nr_periods 1\nnr_throttled 2\nthrottled_usec 3\n", func(b []byte) error { _, err := ParseThrottling(b, 2); return err }},
 		{"pressure", "some avg10=0.00 total=1\nfull avg10=0.00 total=2\n", func(b []byte) error { _, err := ParsePressure(b); return err }},
 		{"host cpu", "cpu  1 2 3 4 5 6 7 8 9 10\n", func(b []byte) error { _, err := ParseHostCPU(b); return err }},
 		{"loadavg", "0.07 10.04 3.50 1/82 2897\n", func(b []byte) error { _, err := ParseLoadAvg(b); return err }},
-		{"meminfo", "MemTotal: 1 kB\n", func(b []byte) error { _, err := ParseMemInfo(b); return err }},
 	} {
 		b := []byte(tt.in)
 		got := testing.AllocsPerRun(100, func() {

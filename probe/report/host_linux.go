@@ -79,53 +79,40 @@ func (h *hostProbe) lookAtPressure() {
 func micros(v uint64) int64 { return int64(min(v, math.MaxInt64/1000)) * 1000 }
 
 // cpuGroup is the process's group for the cpu controller, whose cpu.stat tells
-// of throttling. The error says why it cannot be seen.
+// of throttling. The error says why it cannot be seen, or that it is the whole
+// machine.
 func cpuGroup(root string) (proc.Group, error) {
 	groups, err := proc.Detect(root)
 	if err != nil {
 		return proc.Group{}, err
 	}
-	return groups.Lookup("cpu")
+	return groups.LookupOwn("cpu")
 }
-
-// throttleKeys of cpu.stat: version 2 counts microseconds, version 1
-// nanoseconds.
-var throttleKeys = []string{"nr_throttled", "throttled_usec", "throttled_time"}
 
 // lookAtThrottling reads cpu.stat of the process's own group. The quota of a
 // group above it throttles too, and is not counted here.
 func (h *hostProbe) lookAtThrottling() {
 	err := h.groupErr
+	var t proc.Throttling
 	if err == nil {
-		err = h.readThrottling()
+		t, err = throttling(h.group)
 	}
 	if err != nil {
 		h.lack(err, descPeriods, descThrottled)
+		return
 	}
+	h.set(descPeriods, int64(min(t.Throttled, math.MaxInt64)))
+	h.set(descThrottled, int64(t.Time))
 }
 
-// readThrottling refuses a file without the counters (the root group of
-// version 2 has only the usage): no throttling seen is not no throttling.
-func (h *hostProbe) readThrottling() error {
-	name := filepath.Join(h.group.Dir, "cpu.stat")
-	b, err := os.ReadFile(name)
+// throttling reads a group's throttling once.
+func throttling(g proc.Group) (proc.Throttling, error) {
+	f, err := proc.OpenThrottling(g)
 	if err != nil {
-		return err
+		return proc.Throttling{}, err
 	}
-	var v [3]proc.Value
-	if err := proc.ParseFlat(b, throttleKeys, v[:]); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	held := int64(min(v[2].V, math.MaxInt64))
-	if v[1].OK {
-		held = micros(v[1].V)
-	}
-	if !v[0].OK || !v[1].OK && !v[2].OK {
-		return fmt.Errorf("%s has no throttling counters", name)
-	}
-	h.set(descPeriods, int64(min(v[0].V, math.MaxInt64)))
-	h.set(descThrottled, held)
-	return nil
+	defer f.Close()
+	return f.Read()
 }
 
 // set hands a total that the kernel keeps to its counter, which exists from

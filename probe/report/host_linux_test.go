@@ -35,6 +35,13 @@ model name	: Abacus 9000
 -- proc/self/mountinfo --
 30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup rw
 -- sys/fs/cgroup/cgroup.procs --
+-- sys/fs/cgroup/cgroup.controllers --
+cpu memory
+-- sys/fs/cgroup/cpu.stat --
+usage_usec 1
+nr_periods 0
+nr_throttled 0
+throttled_usec 0
 -- sys/fs/cgroup/app/cgroup.procs --
 -- sys/fs/cgroup/app/memory.max --
 536870912
@@ -104,7 +111,9 @@ func TestHostPartlyAbsent(t *testing.T) {
 		{"proc/pressure/cpu", "full total=1\n", descPressure.Name, "no some line"},
 		{"proc/stat", "intr 1\n", descBusy.Name, "no cpu line first"},
 		{"proc/loadavg", "high\n", descLoad.Name, "loadavg"},
-		{"sys/fs/cgroup/app/web/cpu.stat", "usage_usec 1\n", descThrottled.Name, "no throttling counters"},
+		{"sys/fs/cgroup/app/web/cpu.stat", "usage_usec 1\n", descThrottled.Name, "counts no periods"},
+		{"sys/fs/cgroup/app/web/cpu.stat", "nr_periods 0\nnr_throttled 0\nthrottled_usec 0\n", descPeriods.Name, "no CPU quota"},
+		{"proc/self/cgroup", "0::/\n", descThrottled.Name, "whole machine"},
 		{"sys/fs/cgroup/app/web/cgroup.controllers", "memory\n", descPeriods.Name, "controller is not enabled"},
 		{"proc/self/cgroup", "", descPeriods.Name, "no cgroup"},
 	} {
@@ -238,10 +247,8 @@ func TestMachineVersion1(t *testing.T) {
 30 20 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory
 31 20 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct
 -- sys/fs/cgroup/memory/app/cgroup.procs --
--- sys/fs/cgroup/memory/app/memory.limit_in_bytes --
-268435456
--- sys/fs/cgroup/memory/memory.limit_in_bytes --
-9223372036854771712
+-- sys/fs/cgroup/memory/app/memory.stat --
+hierarchical_memory_limit 268435456
 -- sys/fs/cgroup/cpu/app/cgroup.procs --
 -- sys/fs/cgroup/cpu/app/cpu.cfs_quota_us --
 50000

@@ -1,11 +1,7 @@
 package report
 
 import (
-	"bytes"
 	"math"
-	"os"
-	"path/filepath"
-	"time"
 
 	"github.com/tidestaff/tidestaff/internal/proc"
 )
@@ -34,62 +30,22 @@ func machine(root string) (cpu, kernel string, group *Cgroup) {
 	return cpu, kernel, group
 }
 
-// memoryLimit is the tightest limit of the group and of those above it that
-// can be seen, 0 if there is none.
-func memoryLimit(g proc.Group) int64 {
-	name := "memory.max"
-	if g.Version == 1 {
-		name = "memory.limit_in_bytes"
-	}
-	limit := uint64(math.MaxInt64)
-	for _, dir := range g.Dirs() {
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			continue // the root has no such file
-		}
-		if v, err := proc.ParseLimit(b); err == nil && v.OK {
-			limit = min(limit, v.V)
-		}
-	}
-	if limit == math.MaxInt64 {
+// memoryLimit is the limit that binds the group, 0 if there is none or it is
+// not to be seen.
+func memoryLimit(g proc.Group) int64 { return int64(limit(proc.OpenMemoryLimit(g))) }
+
+// cpuLimit is the quota that binds the group in CPUs, 0 as in memoryLimit.
+func cpuLimit(g proc.Group) float64 { return limit(proc.OpenCPULimit(g)) }
+
+// limit reads a limit once.
+func limit(l *proc.Limit, err error) float64 {
+	if err != nil {
 		return 0
 	}
-	return int64(limit)
-}
-
-// cpuLimit is the tightest quota in CPUs, 0 if there is none.
-func cpuLimit(g proc.Group) float64 {
-	limit := math.Inf(1)
-	for _, dir := range g.Dirs() {
-		if m := quota(g.Version, dir); m.Limited && m.CPUs() > 0 {
-			limit = min(limit, m.CPUs())
-		}
-	}
-	if math.IsInf(limit, 1) {
+	defer l.Close()
+	v, err := l.Read()
+	if err != nil || math.IsInf(v, 1) {
 		return 0
 	}
-	return limit
-}
-
-// quota reads the CPU quota of one group's folder. A folder without the files
-// has none, like the root.
-func quota(version int, dir string) proc.CPUMax {
-	if version == 2 {
-		b, err := os.ReadFile(filepath.Join(dir, "cpu.max"))
-		if err != nil {
-			return proc.CPUMax{}
-		}
-		m, _ := proc.ParseCPUMax(b)
-		return m
-	}
-	us := func(name string) time.Duration {
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			return 0
-		}
-		v, _ := proc.ParseInt(bytes.TrimSpace(b))
-		return time.Duration(v) * time.Microsecond
-	}
-	q, period := us("cpu.cfs_quota_us"), us("cpu.cfs_period_us")
-	return proc.CPUMax{Quota: q, Period: period, Limited: q > 0 && period > 0}
+	return v
 }
