@@ -40,27 +40,6 @@ func ParseLoadAvg(b []byte) (LoadAvg, error) {
 	return l, nil
 }
 
-// MemInfo is the machine's memory in bytes, from /proc/meminfo. In a
-// container it is still the machine's unless the runtime puts another file
-// there.
-type MemInfo struct {
-	Total     Value // MemTotal: usable memory
-	Available Value // MemAvailable: what new work could have without swapping
-	SwapTotal Value
-	SwapFree  Value
-}
-
-var memInfoKeys = []string{"MemTotal", "MemAvailable", "SwapTotal", "SwapFree"}
-
-// ParseMemInfo parses /proc/meminfo.
-func ParseMemInfo(b []byte) (MemInfo, error) {
-	var v [4]Value
-	if err := ParseColon(b, memInfoKeys, v[:]); err != nil {
-		return MemInfo{}, fmt.Errorf("meminfo: %w", err)
-	}
-	return MemInfo{v[0], v[1], v[2], v[3]}, nil
-}
-
 // cpuNameKeys are the lines of /proc/cpuinfo that name the processor, best
 // first: x86, LoongArch and MIPS, POWER, RISC-V, single-board computers.
 var cpuNameKeys = []string{"model name", "Model Name", "cpu model", "cpu", "uarch", "Model", "Hardware"}

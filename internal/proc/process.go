@@ -33,7 +33,7 @@ var statusKeys = []string{"VmHWM", "VmRSS", "RssAnon", "RssFile", "RssShmem", "V
 // ParseStatus parses /proc/PID/status.
 func ParseStatus(b []byte) (Status, error) {
 	var v [6]Value
-	if err := ParseColon(b, statusKeys, v[:]); err != nil {
+	if err := parseColon(b, statusKeys, v[:]); err != nil {
 		return Status{}, fmt.Errorf("status: %w", err)
 	}
 	return Status{HWM: v[0], RSS: v[1], Anon: v[2], File: v[3], Shmem: v[4], Swap: v[5]}, nil
@@ -76,9 +76,12 @@ type IO struct {
 var ioKeys = []string{"rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes"}
 
 // ParseIO parses /proc/PID/io.
+//
+// Note: no probe reads it yet. fsstat will, to tell what share of the process's
+// reads it saw, and cgroup for the IO of an operation.
 func ParseIO(b []byte) (IO, error) {
 	var v [6]Value
-	if err := ParseColon(b, ioKeys, v[:]); err != nil {
+	if err := parseColon(b, ioKeys, v[:]); err != nil {
 		return IO{}, fmt.Errorf("io: %w", err)
 	}
 	return IO{v[0], v[1], v[2], v[3], v[4], v[5]}, nil
@@ -106,6 +109,9 @@ const (
 )
 
 // ParseStat parses /proc/PID/stat.
+//
+// Note: no probe reads it yet. lag will, for the causes of a stall, and cgroup
+// for faults and to tell a re-used PID by its start.
 func ParseStat(b []byte) (Stat, error) {
 	rest := b[bytes.LastIndexByte(b, ')')+1:]
 	if len(rest) == len(b) {
@@ -169,6 +175,9 @@ type Sched struct {
 }
 
 // ParseSchedstat parses a schedstat file of a thread.
+//
+// Note: no probe reads it yet. lag will: the time spent waiting for a CPU is
+// what tells a busy machine from a busy process.
 func ParseSchedstat(b []byte) (Sched, error) {
 	var v [3]uint64
 	rest := b

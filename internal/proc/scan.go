@@ -74,10 +74,10 @@ func ParseFlat(b []byte, keys []string, dst []Value) error {
 	return parseKeyed(b, ' ', keys, dst)
 }
 
-// ParseColon is [ParseFlat] for files of "key: number" lines with an optional
-// unit (/proc/meminfo, /proc/self/io, the numeric lines of /proc/self/status).
+// parseColon is [ParseFlat] for files of "key: number" lines with an optional
+// unit (/proc/self/io, the numeric lines of /proc/self/status).
 // A number of kB is returned in bytes; the kernel's kB are 1024 bytes.
-func ParseColon(b []byte, keys []string, dst []Value) error {
+func parseColon(b []byte, keys []string, dst []Value) error {
 	return parseKeyed(b, ':', keys, dst)
 }
 
