@@ -94,10 +94,10 @@ func TestLimit(t *testing.T) {
 
 func checkLimit(t *testing.T, what string, open func(Group) (*Limit, error), g Group, want float64, text string) {
 	t.Helper()
-	l, err := open(g)
-	defer l.Close()
 	var got float64
+	l, err := open(g)
 	if err == nil {
+		defer l.Close()
 		got, err = l.Read()
 	}
 	if text != "" {

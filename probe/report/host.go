@@ -84,9 +84,7 @@ type hostProbe struct {
 	root string
 
 	mu       sync.Mutex // Sample may run concurrently with itself
-	counters map[*probe.Desc]*probe.Counter
-	gauge    *probe.Gauge // of the load average; nil until it was read
-	load     Range        // Mean is the sum until noise divides it
+	load     Range      // Mean is the sum until noise divides it
 	samples  int
 	group    proc.Group // of the cpu controller
 	groupErr error
@@ -95,10 +93,7 @@ type hostProbe struct {
 // newHostProbe finds the cgroup once: a process that is moved while it is
 // measured is not followed.
 func newHostProbe(root string) *hostProbe {
-	h := &hostProbe{
-		root:     rootOr(root),
-		counters: map[*probe.Desc]*probe.Counter{},
-	}
+	h := &hostProbe{root: rootOr(root)}
 	h.Descs = hostDescs
 	h.group, h.groupErr = cpuGroup(h.root)
 	h.Sample = h.sample

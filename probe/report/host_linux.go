@@ -119,24 +119,18 @@ func throttling(g proc.Group) (proc.Throttling, error) {
 // the first total on: a counter nobody could read would say zero. What an
 // earlier look did not find is no longer absent.
 func (h *hostProbe) set(d *probe.Desc, total int64) {
-	c := h.counters[d]
-	if c == nil {
-		c = h.Counter(d)
-		h.counters[d] = c
-	}
-	c.Set(total)
+	h.Counter(d).Set(total)
 	h.Absent(d.Name, "")
 }
 
 // setLoad keeps the range of the load average beside its gauge: a window holds
 // only a gauge's last value.
 func (h *hostProbe) setLoad(v float64) {
-	if h.gauge == nil {
-		h.gauge = h.Gauge(descLoad)
+	h.Gauge(descLoad).Set(v)
+	h.Absent(descLoad.Name, "")
+	if h.samples == 0 {
 		h.load.Min, h.load.Max = v, v
 	}
-	h.gauge.Set(v)
-	h.Absent(descLoad.Name, "")
 	h.load.Min, h.load.Max = min(h.load.Min, v), max(h.load.Max, v)
 	h.load.Mean += v
 	h.samples++
