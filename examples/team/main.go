@@ -115,6 +115,9 @@ func main() {
 	case err == nil:
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		context.AfterFunc(ctx, stop) // a second one ends the process at once, as usual
+		// A reader of the table that has gone (| head) is an error of the write
+		// and not the end, which would leave the temporary folder behind.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 		err = run(ctx, opt, os.Stdout, os.Stderr)
 		stop()
 	}

@@ -311,6 +311,24 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// TestClosedPipe runs the command into a pipe that nobody reads.
+func TestClosedPipe(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	defer w.Close()
+	tmp := t.TempDir()
+	cmd := command(t, tmp, "-profile", "smoke", "-variant", "after")
+	cmd.Stdout = w
+	var exit *exec.ExitError
+	if err := cmd.Run(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		t.Errorf("got %v, want exit status 1", err)
+	}
+	nothingLeft(t, tmp)
+}
+
 // TestOneLineErrors wants what a user gets wrong to be said in one line.
 func TestOneLineErrors(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
