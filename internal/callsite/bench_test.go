@@ -1,0 +1,86 @@
+package callsite_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+)
+
+var epoch = time.Now()
+
+// clockPair is what every timed operation pays.
+func clockPair() time.Duration {
+	start := time.Since(epoch)
+	return time.Since(epoch) - start
+}
+
+// BenchmarkFind finds a known chain at several depths, beside runtime.Callers
+// alone and beside two reads of the monotonic clock.
+func BenchmarkFind(b *testing.B) {
+	b.Run("clock-pair", func(b *testing.B) {
+		for b.Loop() {
+			clockPair()
+		}
+	})
+	s := &store{find(0)}
+	var pcs [128]uintptr
+	for _, depth := range []int{8, 16, 32, 64} {
+		b.Run(fmt.Sprintf("walk/depth=%d", depth), func(b *testing.B) {
+			b.ReportAllocs()
+			at(depth, func() {
+				for b.Loop() {
+					s.f.Find(nil)
+				}
+			})
+		})
+		b.Run(fmt.Sprintf("callers/depth=%d", depth), func(b *testing.B) {
+			at(depth, func() {
+				for b.Loop() {
+					runtime.Callers(1, pcs[:])
+				}
+			})
+		})
+	}
+}
+
+// at calls f where runtime.Callers would return depth functions.
+func at(depth int, f func()) {
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		nest(depth-5, f) // goexit, this one, the innermost nest, f and Find
+	}()
+	<-done
+}
+
+// TestCostOfTheWalk compares costs measured beside each other: at a usual depth
+// a chain is found in a fraction of the time that runtime.Callers takes alone.
+func TestCostOfTheWalk(t *testing.T) {
+	if !walksFast {
+		t.Skip("needs the walk over frame pointers, and no race detector")
+	}
+	s := &store{find(0)}
+	var pcs [128]uintptr
+	best := 0.0
+	for range 5 { // the best of several: others use the machine too
+		var walk, callers time.Duration
+		at(20, func() {
+			walk = timed(func() { s.f.Find(nil) })
+			callers = timed(func() { runtime.Callers(1, pcs[:]) })
+		})
+		best = max(best, float64(callers)/float64(walk))
+	}
+	t.Logf("runtime.Callers takes %.1f times as long", best)
+	if best < 4 {
+		t.Errorf("runtime.Callers takes %.1f times as long as Find, want at least 4", best)
+	}
+}
+
+func timed(f func()) time.Duration {
+	start := time.Now()
+	for range 20000 {
+		f()
+	}
+	return time.Since(start)
+}

@@ -1,0 +1,111 @@
+package callsite
+
+import (
+	"math/bits"
+	"runtime"
+)
+
+// maxFrames is how much of a chain tells it from others. Physical frames for
+// the walk, functions for runtime.Callers.
+const maxFrames = 512
+
+// usualFrames are most chains whole. A larger buffer would make the stacks of
+// small goroutines grow.
+const usualFrames = 64
+
+// maxNamed bounds how much of a chain is read to name it.
+const maxNamed = 1 << 14
+
+// callersKey is the calling chain's key by runtime.Callers, and whether it
+// covers the chain to the goroutine's first function.
+func callersKey() (key uint64, whole bool) {
+	var pcs [usualFrames]uintptr
+	n := runtime.Callers(2, pcs[:]) // 2: Callers, callersKey
+	if n < len(pcs) {
+		return hash(pcs[:n]), true
+	}
+	return deepKey()
+}
+
+//go:noinline
+func deepKey() (key uint64, whole bool) {
+	var pcs [maxFrames]uintptr
+	n := runtime.Callers(3, pcs[:])
+	return hash(pcs[:n]), n < len(pcs)
+}
+
+// hash never returns an odd number: those are the keys by frame pointers.
+func hash(pcs []uintptr) uint64 {
+	h := uint64(len(pcs))
+	for _, pc := range pcs {
+		h = (bits.RotateLeft64(h, 29) ^ uint64(pc)) * 0x9E3779B97F4A7C15
+	}
+	return h &^ 1
+}
+
+// callerPCs are the calling goroutine's functions from its caller outwards, as
+// runtime.Callers tells them. It allocates.
+//
+//go:noinline
+func callerPCs() []uintptr {
+	for size := 256; ; size *= 4 {
+		pcs := make([]uintptr, size)
+		if n := runtime.Callers(2, pcs); n < size || size >= maxNamed {
+			return pcs[:n]
+		}
+	}
+}
+
+// functions are the names of a chain in the runtime's words, innermost first,
+// inlined ones included.
+func functions(pcs []uintptr) []string {
+	all := make([]string, 0, len(pcs))
+	frames := runtime.CallersFrames(pcs)
+	for {
+		f, more := frames.Next()
+		if f.Function != "" && f.Function != "runtime.goexit" {
+			all = append(all, f.Function)
+		}
+		if !more {
+			return all
+		}
+	}
+}
+
+// agree reports whether a walk over frame pointers saw all physical frames that
+// runtime.Callers saw, in the same order and to the same end. The walk may have
+// more: runtime.Callers leaves out the wrappers that the compiler makes.
+func agree(walked, called []uintptr) bool {
+	all, want := entries(walked), entries(called)
+	if len(want) == 0 || len(all) == 0 || all[len(all)-1] != want[len(want)-1] {
+		return false
+	}
+	for _, pc := range walked {
+		if runtime.FuncForPC(pc) == nil {
+			return false
+		}
+	}
+	at := 0
+	for _, entry := range all {
+		if at < len(want) && want[at] == entry {
+			at++
+		}
+	}
+	return at == len(want)
+}
+
+// entries are the entry addresses of a chain's physical frames. Neighbours of
+// the same function, inlined into each other or called, are one entry.
+func entries(pcs []uintptr) []uintptr {
+	all := make([]uintptr, 0, len(pcs))
+	frames := runtime.CallersFrames(pcs)
+	for {
+		f, more := frames.Next()
+		if f.Function != "" && (len(all) == 0 || all[len(all)-1] != f.Entry) {
+			all = append(all, f.Entry)
+		}
+		if !more {
+			return all
+		}
+	}
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package callsite_test
+
+const walksFast = false
