@@ -39,6 +39,7 @@ type grant struct {
 // keeps each of them usable alone.
 var grants = []grant{
 	{"probe", hdr, anywhere, "a snapshot of a Recorder is a real Histogram of this package"},
+	{"probe", own + "internal/callsite", anywhere, "attribution by call chain, apart from the contract for its assembly"},
 
 	{"lag", own + "probe", anywhere, "a leaf implements the contract"},
 	{"sqlitetrace", own + "probe", anywhere, "a leaf implements the contract"},
