@@ -17,8 +17,8 @@ func TestConform(t *testing.T) {
 		}
 		runtime.KeepAlive(b)
 	}
-	if runtime.GOOS != "linux" {
-		exercise = nil // levels only: CPU time is Linux's
+	if runtime.GOOS == "windows" {
+		exercise = nil // levels only: CPU time comes in steps of up to 16 ms
 	}
 	for _, tt := range []struct {
 		name string

@@ -1,10 +1,16 @@
-//go:build !linux
+//go:build !unix && !windows
 
 package cgroup
 
-import "github.com/tidestaff/tidestaff/probe"
+import (
+	"fmt"
+	"runtime"
+	"time"
 
-// openCPU says that CPU time is not measured on this system.
-func (p *Probe) openCPU() (*source, error) {
-	return &source{metrics: []*probe.Desc{descCPU}}, errNotLinux
+	"github.com/tidestaff/tidestaff/probe"
+)
+
+// cpuTime says that CPU time is not measured on this system.
+func cpuTime() (user, system time.Duration, err error) {
+	return 0, 0, fmt.Errorf("CPU time: %w: %s", probe.ErrUnsupported, runtime.GOOS)
 }

@@ -50,6 +50,13 @@
 // Neither has one whose own group no mount shows; a wrong group's numbers would
 // look just as plausible.
 //
+// A file that fails takes its metrics away until a later reading succeeds, and
+// its counters then have what came meanwhile, so that the first interval after
+// a gap has more than its own. A peak that rests on a mark of the kernel is
+// absent from the first failure until the last window is closed, because the
+// mark is then older than some window. A file that is not there when the first
+// window opens is looked for again by the next first window only.
+//
 // # Concurrency
 //
 // Everything may be used from any goroutine. A goroutine runs only while a
@@ -68,5 +75,7 @@
 // # Platforms
 //
 // Linux. Elsewhere the resident set comes from gopsutil and its peak from
-// samples, the Go runtime's part is the same, and everything else is absent.
+// samples, the process's CPU time from getrusage or, on Windows, from
+// GetProcessTimes in steps of 1 to 16 ms; the Go runtime's part is the same, and
+// everything else is absent.
 package cgroup

@@ -1,9 +1,6 @@
 package cgroup
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/tidestaff/tidestaff/internal/proc"
 	"github.com/tidestaff/tidestaff/probe"
 )
@@ -20,35 +17,25 @@ var (
 func (p *Probe) openGroup() {
 	groups, err := proc.Detect(p.opts.Root)
 	if err != nil {
-		p.refuse(memoryDescs, err)
-		p.refuse(cpuDescs, err)
-		p.refuse(quotaDescs, err)
+		p.list(memoryDescs, err)
+		p.list(cpuDescs, err)
+		p.list(quotaDescs, err)
 		return
 	}
-	if g, err := lookup(groups, "memory"); err != nil {
-		p.refuse(memoryDescs, err)
+	if g, err := groups.LookupOwn("memory"); err != nil {
+		p.list(memoryDescs, err)
 	} else {
 		p.openMemory(g)
 	}
-	if g, err := lookup(groups, "cpuacct"); err != nil {
-		p.refuse(cpuDescs, err)
+	if g, err := groups.LookupOwn("cpuacct"); err != nil {
+		p.list(cpuDescs, err)
 	} else {
 		p.add(p.openGroupCPU(g))
 	}
-	if g, err := lookup(groups, "cpu"); err != nil {
-		p.refuse(quotaDescs, err)
+	if g, err := groups.LookupOwn("cpu"); err != nil {
+		p.list(quotaDescs, err)
 	} else {
-		p.openQuota(g)
+		p.add(p.openLimit(descGroupCPULimit, g, proc.OpenCPULimit))
+		p.add(p.openThrottling(g))
 	}
-}
-
-// errHostRoot is why a process in the root group has no group metrics.
-var errHostRoot = errors.New("the process is in the root cgroup, whose numbers are the whole machine's")
-
-func lookup(groups *proc.Cgroups, controller string) (proc.Group, error) {
-	g, err := groups.Lookup(controller)
-	if err == nil && g.Scope == proc.ScopeHostRoot {
-		err = fmt.Errorf("%s cgroup: %w", controller, errHostRoot)
-	}
-	return g, err
 }

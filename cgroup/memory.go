@@ -1,7 +1,6 @@
 package cgroup
 
 import (
-	"math"
 	"path/filepath"
 
 	"github.com/tidestaff/tidestaff/internal/proc"
@@ -12,9 +11,9 @@ import (
 // without the others.
 func (p *Probe) openMemory(g proc.Group) {
 	p.add(p.openUsage(g))
+	p.add(p.openLimit(descGroupLimit, g, proc.OpenMemoryLimit))
 	if g.Version == 2 {
 		p.add(p.openPeak2(g))
-		p.add(p.openMemoryLimit2(g))
 		p.add(p.openStat2(g))
 	} else {
 		p.add(p.openPeak1(g))
@@ -40,7 +39,7 @@ func (p *Probe) openUsage(g proc.Group) (*source, error) {
 	}
 	level := p.core.Gauge(descGroupUsage)
 	s.gauges = []*probe.Gauge{level}
-	s.close = closeAll(f)
+	s.reopen, s.close = f.Reopen, closeAll(f)
 	s.sample = func() error {
 		v, err := readUint(f)
 		if err == nil {
@@ -55,7 +54,7 @@ func (p *Probe) openUsage(g proc.Group) (*source, error) {
 // includes the groups below, as version 2's always does.
 var (
 	stat2Keys = []string{"anon", "file", "shmem", "kernel", "sock"}
-	stat1Keys = []string{"total_rss", "total_cache", "total_shmem", "hierarchical_memory_limit"}
+	stat1Keys = []string{"total_rss", "total_cache", "total_shmem"}
 )
 
 // openStat2 measures the split of the group's charge. The kernel adds up its
@@ -72,29 +71,18 @@ func (p *Probe) openStat2(g proc.Group) (*source, error) {
 	return s, err
 }
 
-// openStat1 measures the split and the limit, which version 1 has in one file:
-// hierarchical_memory_limit is the smallest of all levels, seen or not. It does
-// not account kernel memory in it. What it calls rss is anonymous memory only,
-// and not the sum of its processes' resident sets.
+// openStat1 measures the split in version 1, which does not account kernel
+// memory in it. What it calls rss is anonymous memory only, and not the sum of
+// its processes' resident sets.
 func (p *Probe) openStat1(g proc.Group) (*source, error) {
-	split, l := p.newSplit(), p.newLimit(descGroupLimit)
+	split := p.newSplit()
 	s, err := flat(filepath.Join(g.Dir, "memory.stat"), stat1Keys, func(v []proc.Value) error {
 		split.set(v[0], v[1], v[2], proc.Value{}, proc.Value{})
-		if v[3].OK && v[3].V < unlimited {
-			l.set(float64(v[3].V))
-		} else {
-			l.set(math.Inf(1))
-		}
 		return nil
 	})
-	s.metrics = []*probe.Desc{descGroupStat, descGroupLimit}
-	s.gauges = append(split.gauges(), l.gauge)
+	s.metrics, s.gauges = []*probe.Desc{descGroupStat}, split.gauges()
 	return s, err
 }
-
-// unlimited is where numbers begin that mean "no limit" in version 1: the
-// largest signed number, rounded down to a page of up to 64 KiB.
-const unlimited = 1<<63 - 1<<16
 
 // A split is the group's charge by type.
 type split struct{ anon, file, shmem, kernel, sock *probe.Gauge }

@@ -80,7 +80,8 @@ var (
 
 // CPU time and quota.
 var (
-	// getrusage of the process, ended threads included.
+	// getrusage of the process, ended threads included; GetProcessTimes on
+	// Windows.
 	descCPU = &probe.Desc{
 		Name: "tidestaff.process.cpu.time", Unit: "s", Kind: probe.KindCounter,
 		Help:  "CPU time of the process by mode: user, system.",

@@ -64,7 +64,9 @@ func (p *Probe) groupPeak(g proc.Group, mark *proc.File, rose string) (*source, 
 		return s, err
 	}
 	gp := &groupPeak{peak: p.core.Peak(descGroupPeak), usage: usage, rose: rose}
+	s.reopen = usage.Reopen
 	if mark != nil {
+		s.marks, s.reopen = true, nil
 		gp.mark = mark
 		gp.reset = !p.opts.NoReset && rose == peakRose
 	}

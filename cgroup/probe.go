@@ -1,7 +1,7 @@
 package cgroup
 
 import (
-	"slices"
+	"math"
 	"sync"
 	"time"
 
@@ -95,7 +95,7 @@ func (p *Probe) start() error {
 func (p *Probe) stop() {
 	p.mu.Lock()
 	for _, s := range p.sources {
-		s.end(false)
+		s.end()
 	}
 	p.sources = nil
 	ended := p.sampler
@@ -106,27 +106,50 @@ func (p *Probe) stop() {
 	}
 }
 
-// add takes a source over, or lists its metrics as absent.
+// add takes a source over. One that could not even be opened is left: the
+// kernel does not have the file, and looking for it at every sample would only
+// cost time. The first window after the last one has closed looks again.
 func (p *Probe) add(s *source, err error) {
-	for _, d := range s.metrics {
-		p.core.Absent(d.Name, "") // the sample may have a reason of its own
-	}
-	if err == nil {
-		if err = s.sample(); err != nil {
-			s.end(true)
-		}
-	}
 	if err != nil {
-		p.refuse(s.metrics, err)
+		p.list(s.metrics, err)
+		p.list(s.decides, err)
 		return
 	}
 	p.sources = append(p.sources, s)
+	s.failed = true // so that what was absent in earlier windows is taken back
+	p.take(s, s.sample())
 }
 
-// refuse lists metrics as absent.
-func (p *Probe) refuse(ds []*probe.Desc, err error) {
+// take keeps the list of what is absent true after a sample or a tick. A gauge
+// is unset after its metric was listed, and set before it is taken off, so that
+// a reading in between has no old value.
+func (p *Probe) take(s *source, err error) {
+	switch {
+	case err != nil:
+		p.list(s.metrics, err)
+		p.list(s.decides, err)
+		for _, g := range s.gauges {
+			g.Set(math.NaN())
+		}
+		s.failed, s.broken = true, true
+	case s.failed:
+		for _, d := range s.metrics {
+			if !s.broken || !s.marks || d.Kind != probe.KindPeak {
+				p.core.Absent(d.Name, "")
+			}
+		}
+		s.failed = false
+	}
+}
+
+// list lists metrics as absent because of err, or takes that back if it is nil.
+func (p *Probe) list(ds []*probe.Desc, err error) {
+	why := ""
+	if err != nil {
+		why = reason(err)
+	}
 	for _, d := range ds {
-		p.core.Absent(d.Name, reason(err))
+		p.core.Absent(d.Name, why)
 	}
 }
 
@@ -136,37 +159,24 @@ func (p *Probe) refuse(ds []*probe.Desc, err error) {
 func (p *Probe) sample() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.each(func(s *source) error { return s.sample() })
-	if p.sampler == nil && slices.ContainsFunc(p.sources, func(s *source) bool { return s.tick != nil }) {
+	ticking := false
+	for _, s := range p.sources {
+		p.take(s, s.again())
+		ticking = ticking || s.tick != nil
+	}
+	if p.sampler == nil && ticking {
 		p.sampler = startSampler(p.opts.Interval, p.tick)
 	}
 }
 
-// tick is called by the sampler, between boundaries.
+// tick is called by the sampler, between boundaries. What failed is left for
+// the next boundary.
 func (p *Probe) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.each(func(s *source) error {
-		if s.tick == nil {
-			return nil
+	for _, s := range p.sources {
+		if s.tick != nil && !s.failed {
+			p.take(s, s.tick())
 		}
-		return s.tick()
-	})
-}
-
-// each calls f for every source and drops those that fail.
-func (p *Probe) each(f func(*source) error) {
-	failed := false
-	for i, s := range p.sources {
-		err := f(s)
-		if err == nil {
-			continue
-		}
-		s.end(true)
-		p.refuse(s.metrics, err)
-		p.sources[i], failed = nil, true
-	}
-	if failed {
-		p.sources = slices.DeleteFunc(p.sources, func(s *source) bool { return s == nil })
 	}
 }

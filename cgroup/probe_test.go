@@ -217,28 +217,6 @@ func TestQuotaAppears(t *testing.T) {
 	}
 }
 
-// TestSourceFails: a file that ceases to make sense takes its own metrics
-// away, for good, and nothing else.
-func TestSourceFails(t *testing.T) {
-	root := fixture(t, "v2")
-	w := watch(t, New(Options{Root: root}))
-	rewrite(t, root, "sys/fs/cgroup/pod/leaf/memory.stat", "anon lots\n")
-	var r probe.Reading
-	for range 2 {
-		w.Read(&r)
-		if got := slices.Collect(r.Find(descGroupStat.Name)); len(got) != 0 {
-			t.Errorf("got %d series of a file that makes no sense", len(got))
-		}
-		if got := absent(&r, descGroupStat.Name); !strings.Contains(got, `"anon lots"`) {
-			t.Errorf("got reason %q, want the offending text", got)
-		}
-		if v, _ := one(t, &r, descGroupUsage); v != 209715200 {
-			t.Errorf("got usage %v", v)
-		}
-		rewrite(t, root, "sys/fs/cgroup/pod/leaf/memory.stat", "anon 1\n")
-	}
-}
-
 // TestNoModes: a CPU file without the two modes has no time of zero.
 func TestNoModes(t *testing.T) {
 	root := fixture(t, "v2")

@@ -12,7 +12,11 @@ import (
 // status, which has everything in one instant; samples between them, if the peak
 // needs any, read statm, which costs a sixth.
 func (p *Probe) openStatus() (*source, error) {
-	s := &source{metrics: []*probe.Desc{descRSS, descPeak, descStat, descSwap}}
+	s := &source{
+		metrics: []*probe.Desc{descRSS, descPeak},
+		decides: []*probe.Desc{descStat, descSwap},
+		marks:   true,
+	}
 	peak := p.core.Peak(descPeak)
 	reset := !p.opts.NoReset
 	if err := p.mark.join(peak, reset); err != nil {
@@ -34,20 +38,16 @@ func (p *Probe) openStatus() (*source, error) {
 		}
 		return err
 	}
-	told := false
 	s.sample = func() error {
 		st, e := p.mark.boundary(reset)
 		if e != nil {
 			return e
 		}
-		if !told {
-			p.lacks(descStat, st.Anon)
-			p.lacks(descSwap, st.Swap)
-			told = true
-		}
 		for i, v := range [...]proc.Value{st.RSS, st.Swap, st.Anon, st.File, st.Shmem} {
 			set(levels[i], v)
 		}
+		p.offers(descStat, st.Anon)
+		p.offers(descSwap, st.Swap)
 		if s.tick == nil && err == nil && p.mark.sampling(reset) {
 			s.tick = tick
 		}
@@ -56,11 +56,13 @@ func (p *Probe) openStatus() (*source, error) {
 	return s, nil
 }
 
-// lacks lists a metric as absent if the status file does not have its value.
-func (p *Probe) lacks(d *probe.Desc, v proc.Value) {
+// offers lists a metric as absent if the status file does not have its value.
+func (p *Probe) offers(d *probe.Desc, v proc.Value) {
+	why := ""
 	if !v.OK {
-		p.core.Absent(d.Name, "not provided by this kernel: /proc/self/status does not have it")
+		why = "not provided by this kernel: /proc/self/status does not have it"
 	}
+	p.core.Absent(d.Name, why)
 }
 
 // processGauges are the levels in the order of openStatus.

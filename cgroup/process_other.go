@@ -11,7 +11,7 @@ import (
 	"github.com/tidestaff/tidestaff/probe"
 )
 
-// errNotLinux is why most metrics are absent here.
+// errNotLinux is why the split and the swap are absent here.
 var errNotLinux = errors.New("only Linux provides it")
 
 // openProcess measures the resident set through gopsutil. Its peak is that of

@@ -21,13 +21,24 @@ type file interface {
 // A source reads one kernel file, or a few that belong together, for the
 // metrics that come from it. The probe's lock is held while it is called.
 type source struct {
-	metrics []*probe.Desc  // absent once the source fails
+	metrics []*probe.Desc  // absent while the source fails
+	decides []*probe.Desc  // the same, and sample itself lists them otherwise
 	gauges  []*probe.Gauge // of these, what has to be unset then
 
-	// sample brings the metrics up to date at a boundary of a window. An error
-	// is final: the kernel does not change its mind about a file, and trying
-	// again at every sample would only cost time.
+	// marks says that a peak among the metrics rests on a mark of the kernel,
+	// which after a failure has an older maximum than that of the windows that
+	// were opened since. Such a peak stays absent until the last window closes.
+	marks bool
+
+	failed bool // the last sample or tick failed, or there was none yet
+	broken bool // one failed, and marks says what follows
+
+	// sample brings the metrics up to date at a boundary of a window. While it
+	// fails it is called again at each boundary.
 	sample func() error
+	// reopen makes good for descriptors that are dead; it is called before a
+	// sample that follows a failure. It may be nil.
+	reopen func() error
 	// tick looks at a level between boundaries. Nil where the kernel keeps the
 	// peak, so that no goroutine is needed.
 	tick func() error
@@ -35,15 +46,20 @@ type source struct {
 	close func()
 }
 
-// end closes the source and, if it failed, unsets its gauges.
-func (s *source) end(failed bool) {
+// again is a sample at a boundary, whatever happened at the one before.
+func (s *source) again() error {
+	if s.failed && s.reopen != nil {
+		if err := s.reopen(); err != nil {
+			return err
+		}
+	}
+	return s.sample()
+}
+
+// end closes the source.
+func (s *source) end() {
 	if s.close != nil {
 		s.close()
-	}
-	if failed {
-		for _, g := range s.gauges {
-			g.Set(math.NaN())
-		}
 	}
 }
 
@@ -101,15 +117,18 @@ func flat(name string, keys []string, use func(v []proc.Value) error) (*source, 
 	v := make([]proc.Value, len(keys))
 	sample := func() error {
 		b, err := f.Read()
-		if err == nil {
-			err = proc.ParseFlat(b, keys, v)
-		}
 		if err != nil {
 			return err
 		}
-		return use(v)
+		if err = proc.ParseFlat(b, keys, v); err == nil {
+			err = use(v)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
 	}
-	return &source{sample: sample, close: closeAll(f)}, nil
+	return &source{sample: sample, reopen: f.Reopen, close: closeAll(f)}, nil
 }
 
 // reason puts an error into words for a person. Absent, denied and unsupported
