@@ -46,6 +46,10 @@
 // had less than half a second of CPU time in the window; a load generator on
 // the same machine is one of the others.
 //
+// What one look at the host does not find is absent until a later look finds
+// it; the slices of a curve in between have none, and the first one after them
+// has what came meanwhile as well.
+//
 // A file may hold paths and statement texts (the metrics marked detail). It
 // goes where the user puts it; nothing is sent anywhere.
 //

@@ -26,7 +26,8 @@ type Host struct {
 	// machine was ready and waited for a CPU (PSI, cpu some). The process's own
 	// tasks count too.
 	Pressure *float64 `json:"psi_cpu_some_share,omitempty"`
-	// Throttled is how the CPU quota of the process's cgroup held it up.
+	// Throttled is how the CPU quota of the process's cgroup held it up. It is
+	// nil in the root group, and while the group has had no quota of its own.
 	Throttled *Throttled `json:"throttled,omitempty"`
 	// Samples is how often the load average was looked at.
 	Samples int `json:"samples"`

@@ -43,8 +43,8 @@ type Provenance struct {
 	Cgroup *Cgroup `json:"cgroup,omitempty"`
 }
 
-// A Cgroup is the limits of the control group that the process is in. An
-// ancestor may have tighter ones.
+// A Cgroup is the limits that bind the control group that the process is in:
+// the smallest of its own and of those above it that can be seen.
 type Cgroup struct {
 	// Version of the controllers that the numbers come from: 1 or 2.
 	Version int `json:"version"`
