@@ -8,7 +8,7 @@ import (
 
 // A source is a File for io.Copy to read from and a sink one to write to, with
 // what the other side may look for, but without WriteTo and ReadFrom: by those
-// io.Copy would hand the copy back.
+// io.Copy would hand the copy back. Every read and write is then counted.
 type (
 	source struct{ readable }
 	sink   struct{ writable }
@@ -27,80 +27,114 @@ type (
 	}
 )
 
+// A route is the way that package os copies.
+type route int
+
+const (
+	// unknown may be either. Package os makes the copy; it is counted as one
+	// read and one write, and as none of the kernel's.
+	unknown route = iota
+	// byProgram is by reads and writes: io.Copy makes the same ones, counted.
+	byProgram
+	// byKernel is in the kernel. Package os makes the copy.
+	byKernel
+)
+
 // WriteTo is that of *os.File, which io.Copy calls.
 func (f *File) WriteTo(w io.Writer) (n int64, err error) {
-	if to, ok := w.(*File); ok && to != nil && f != nil {
-		return f.copyTo(to)
-	}
-	if f.counts().series == nil {
+	if !f.watched() {
+		// A File that w may be counts in its ReadFrom.
 		return f.bare().WriteTo(w)
+	}
+	if to, ok := w.(*File); ok && to != nil {
+		return f.copyTo(to)
 	}
 	// Package os tries the kernel for whatever has a descriptor. Anything else
 	// takes the reads that it would take from *os.File or, like an
 	// http.ResponseWriter, passes the source on to a connection, which then
 	// finds SyscallConn.
-	if _, ok := w.(syscall.Conn); !ok {
+	how := byProgram
+	if c, ok := w.(syscall.Conn); ok {
+		how = routeTo(f.File, c)
+	}
+	if how == byProgram {
 		return io.Copy(w, source{f})
 	}
+	read := f.begin()
 	n, err = f.File.WriteTo(w)
-	f.tally.copied(in, n, hasPosition(f), err)
+	read.end()
+	read.copied(in, n, how == byKernel, err)
 	return n, err
 }
 
 // copyTo copies to a File, and counts on both sides.
 func (f *File) copyTo(to *File) (n int64, err error) {
-	if to.appends {
+	how := byProgram
+	if !to.appends {
+		how = routeTo(f.File, to.File)
+	}
+	if how == byProgram {
 		return io.Copy(sink{to}, source{f})
 	}
+	read, written := f.begin(), to.begin()
 	n, err = f.File.WriteTo(to.File)
-	kernel := hasPosition(f)
-	f.tally.copied(in, n, kernel, err)
-	to.tally.copied(out, n, kernel, nil)
+	read.end()
+	written.end()
+	read.copied(in, n, how == byKernel, err)
+	written.copied(out, n, how == byKernel, nil)
 	return n, err
 }
 
 // ReadFrom is that of *os.File, which io.Copy calls if the source has no
 // WriteTo of its own, and io.CopyN always.
 func (f *File) ReadFrom(r io.Reader) (n int64, err error) {
+	if f == nil {
+		return f.bare().ReadFrom(r)
+	}
 	limited, _ := r.(*io.LimitedReader)
 	from := r
 	if limited != nil {
 		from = limited.R
 	}
-	_, descriptor := from.(syscall.Conn)
-	switch ours, _ := from.(*File); {
-	case f == nil:
-		return f.bare().ReadFrom(r)
-	case f.appends || !descriptor:
-		// Nothing that package os would try the kernel for.
-		return io.Copy(sink{f}, r)
-	case ours == nil:
-		n, err = f.File.ReadFrom(r)
-	case limited == nil:
-		n, err = f.File.ReadFrom(ours.File)
-		ours.tally.copied(in, n, hasPosition(from), nil)
-	default:
-		// Package os recognises its own type only.
-		bare := &io.LimitedReader{R: ours.File, N: limited.N}
-		n, err = f.File.ReadFrom(bare)
-		limited.N = bare.N
-		ours.tally.copied(in, n, hasPosition(from), nil)
+	ours, _ := from.(*File)
+	how := unknown
+	if f.watched() || ours.watched() {
+		how = f.routeFrom(from, limited)
 	}
-	f.tally.copied(out, n, hasPosition(from), err)
+	if how == byProgram {
+		return io.Copy(sink{f}, r)
+	}
+	var read call
+	if ours != nil {
+		// Package os recognises its own type only.
+		r, read = ours.File, ours.begin()
+		if limited != nil {
+			r = &io.LimitedReader{R: ours.File, N: limited.N}
+		}
+	}
+	written := f.begin()
+	n, err = f.File.ReadFrom(r)
+	written.end()
+	read.end()
+	if bare, ok := r.(*io.LimitedReader); ok {
+		limited.N = bare.N
+	}
+	read.copied(in, n, how == byKernel, nil)
+	written.copied(out, n, how == byKernel, err)
 	return n, err
 }
 
-// hasPosition tells a file, from which the kernel copies, from a pipe, a
-// terminal or a connection. It sees through what package os hands around
-// instead of an *os.File.
-func hasPosition(r any) bool {
-	if !seesKernel {
-		return false
+// routeFrom is the route of a copy to the file from what is, or is not, within
+// a limit.
+func (f *File) routeFrom(from io.Reader, limited *io.LimitedReader) route {
+	if f.appends || limited != nil && limited.N <= 0 {
+		return byProgram
 	}
-	s, ok := r.(io.Seeker)
-	if !ok {
-		return false
+	if ours, ok := from.(*File); ok {
+		from = ours.bare()
 	}
-	_, err := s.Seek(0, io.SeekCurrent)
-	return err == nil
+	if c, ok := from.(syscall.Conn); ok {
+		return routeFrom(c, f.File)
+	}
+	return byProgram
 }

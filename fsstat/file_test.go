@@ -222,7 +222,7 @@ func TestDeadline(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	f := &File{File: r, tally: files.known}
+	f := &File{File: r, opener: files}
 	defer f.Close()
 	if err := f.SetReadDeadline(time.Now().Add(-time.Second)); err != nil {
 		t.Fatal(err)
@@ -255,7 +255,7 @@ func TestUnknownSize(t *testing.T) {
 		}
 		_, _ = w.Write(content(900)[500:])
 	})
-	got := must[[]byte](t)(readAll(r, 0, p.As("test").known))
+	got := must[[]byte](t)(readAll(r, 0, p.As("test").begin().tally))
 	if !bytes.Equal(got, content(900)) {
 		t.Errorf("got %d bytes, or other ones, want 900", len(got))
 	}
@@ -278,11 +278,15 @@ func TestErrorClasses(t *testing.T) {
 		{os.ErrDeadlineExceeded, "deadline"},
 		{io.ErrUnexpectedEOF, "other"},
 	} {
-		files.known.count(opOpen, tt.err)
-		files.known.moved(in, 0, tt.err)
+		c := files.begin()
+		c.end()
+		c.count(opOpen, tt.err)
+		c.moved(in, 0, tt.err)
 		check(Counts{Opens: 1, Reads: 1, Errors: map[string]int64{tt.want: 2}})
 	}
-	files.known.moved(in, 0, io.EOF)
+	c := files.begin()
+	c.end()
+	c.moved(in, 0, io.EOF)
 	check(Counts{Reads: 1})
 	if diff := cmp.Diff(len(classNames), len(classErrors)+1); diff != "" {
 		t.Error("every class but other has an error", diff)

@@ -33,7 +33,7 @@ func counting(t *testing.T) (files View, check func(want Counts)) {
 	}
 }
 
-func watch(t *testing.T, p *Probe) *probe.Window {
+func watch(t testing.TB, p *Probe) *probe.Window {
 	t.Helper()
 	w, err := p.Watch()
 	if err != nil {

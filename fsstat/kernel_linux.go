@@ -12,23 +12,28 @@ const seesKernel = true
 // moves: a sendfile from the file moves it by the bytes that were sent. The
 // descriptor's read lock is held meanwhile, so that no Read of another
 // goroutine is counted twice; a ReadAt does not move the position.
-func countedConn(c syscall.RawConn, t tally) syscall.RawConn { return &rawConn{c, t} }
+func countedConn(c syscall.RawConn, f *File) syscall.RawConn { return &rawConn{c, f} }
 
 type rawConn struct {
 	syscall.RawConn
-	tally tally
+	file *File
 }
 
 // Read implements [syscall.RawConn].
 func (c *rawConn) Read(f func(fd uintptr) (done bool)) error {
+	if !c.file.watched() {
+		return c.RawConn.Read(f)
+	}
 	return c.RawConn.Read(func(fd uintptr) bool {
 		before, err := syscall.Seek(int(fd), 0, io.SeekCurrent)
-		done := f(fd)
 		if err != nil {
-			return done // no position: a pipe, a terminal
+			return f(fd) // no position: a pipe, a terminal
 		}
+		read := c.file.begin()
+		done := f(fd)
+		read.end()
 		if after, err := syscall.Seek(int(fd), 0, io.SeekCurrent); err == nil && after > before {
-			c.tally.copied(in, after-before, true, nil)
+			read.copied(in, after-before, true, nil)
 		}
 		return done
 	})

@@ -2,7 +2,6 @@ package fsstat
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"sync/atomic"
@@ -28,7 +27,7 @@ var (
 		Help:  "Bytes read from and written to files, those that the kernel copied included.",
 		Bench: []probe.Bench{{Unit: "fs-bytes/op", Stat: "value", PerOp: true, Better: "lower", Exact: true}}}
 	kernelIO = &probe.Desc{Name: "tidestaff.file.kernel_io", Unit: "By", Kind: probe.KindCounter,
-		Help: "Those of the bytes that the kernel copied from or to files without the program seeing them."}
+		Help: "Those of the bytes that are known to have been copied by the kernel, from or to files, without the program seeing them."}
 	fileErrors = &probe.Desc{Name: "tidestaff.file.errors", Unit: "{error}", Kind: probe.KindCounter,
 		Help: "Failed file operations by class: not_exist, permission, exist, closed, deadline, other."}
 
@@ -98,52 +97,4 @@ func (s *series) fail(err error) {
 		s.errors[class].Store(c) // the same one for all who race here
 	}
 	c.Add(1)
-}
-
-// A tally is where the operations of a file or a view are counted: the series
-// of a role, and the user's operation if there is one. The zero tally counts
-// nothing.
-type tally struct {
-	series *series
-	op     *probe.Op
-}
-
-// count counts an operation that moves no bytes.
-func (t tally) count(o operation, err error) {
-	if t.series == nil {
-		return
-	}
-	t.series.operations[o].Add(1)
-	if err != nil && err != io.EOF {
-		t.series.fail(err)
-	}
-}
-
-// moved counts a read or a write of n bytes.
-func (t tally) moved(d direction, n int64, err error) {
-	if t.series == nil {
-		return
-	}
-	o := opRead
-	if d == out {
-		o = opWrite
-	} else {
-		t.op.AddReads(1, n)
-	}
-	t.series.operations[o].Add(1)
-	if n > 0 {
-		t.series.io[d].Add(n)
-	}
-	if err != nil && err != io.EOF {
-		t.series.fail(err)
-	}
-}
-
-// copied counts a read or a write of n bytes that package os or the kernel
-// made.
-func (t tally) copied(d direction, n int64, kernel bool, err error) {
-	t.moved(d, n, err)
-	if kernel && n > 0 && t.series != nil {
-		t.series.kernel[d].Add(n)
-	}
 }

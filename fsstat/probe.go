@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/tidestaff/tidestaff/probe"
 )
@@ -33,7 +34,7 @@ type Probe struct {
 // roles is the only one.
 const maxLabels = 5000
 
-// New makes a probe. It counts from now on; windows subtract.
+// New makes a probe. It counts while a window is open.
 func New(o Options) *Probe {
 	p := new(Probe)
 	p.core.Name, p.core.Activity = o.Name, "file operation"
@@ -52,6 +53,19 @@ func (p *Probe) Watch() (*probe.Window, error) { return p.core.Watch() }
 // Describe implements [probe.Probe].
 func (p *Probe) Describe() []*probe.Desc { return p.core.Describe() }
 
+// Overlapping appends to dst the file operations that overlapped the last d,
+// without a lock; see [probe.Core.Overlapping]. Their name is the method that
+// made them, and for those of a [File] the one that opened it. A ReadFile is one
+// from its open to its last read; a copy by the kernel between two Files is
+// two, a read and a write.
+func (p *Probe) Overlapping(dst []probe.Overlap, d time.Duration) []probe.Overlap {
+	return p.core.Overlapping(dst, d)
+}
+
+// FeedsOps says what the probe adds to operations (see [probe.Ops]): no
+// queries, but reads.
+func (p *Probe) FeedsOps() (queries, reads bool) { return false, true }
+
 // In is the probe for the work of ctx: its role is that of ctx, else of the
 // goroutine, and what is read is added to the operation that ctx carries (see
 // [probe.OpOf]), also through files that the view opened.
@@ -59,15 +73,21 @@ func (p *Probe) In(ctx context.Context) View {
 	if p == nil {
 		return View{}
 	}
-	return View{probe: p, known: tally{p.labels.Of(probe.LabelOf(ctx)), probe.OpOf(ctx)}}
+	v := View{probe: p, ctx: ctx, op: probe.OpOf(ctx)}
+	if v.watched() {
+		v.label = v.who()
+	}
+	return v
 }
 
-// As is the probe for work in a role, whoever does it. It is meant to be kept.
+// As is the probe for work in a role, whoever does it. It is meant to be kept:
+// the role then has counts, zero ones at least, in every window.
 func (p *Probe) As(role string) View {
 	if p == nil {
 		return View{}
 	}
-	return View{probe: p, known: tally{series: p.roles.Get(role)}}
+	p.roles.Get(role)
+	return View{probe: p, ctx: probe.WithRole(context.Background(), role)}
 }
 
 // here is the probe for the calling goroutine, whose role is not known yet.

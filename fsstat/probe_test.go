@@ -101,12 +101,13 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// Counting does not wait for a window, and a window holds what came after it.
+// A window holds what came after it, also through a File that was opened before.
 func TestWindows(t *testing.T) {
 	p := New(Options{})
 	v := p.As("test")
 	f := must[*File](t)(v.Open(tempFile(t, 100)))
 	defer f.Close()
+	must[int](t)(f.Read(make([]byte, 5)))
 	w := watch(t, p)
 	must[int](t)(f.Read(make([]byte, 10)))
 	later := watch(t, p)
@@ -125,7 +126,7 @@ func TestNilProbe(t *testing.T) {
 	path := tempFile(t, 100)
 	for name, v := range map[string]View{"In": p.In(t.Context()), "As": p.As("role"), "zero": {}} {
 		f := must[*File](t)(v.OpenFile(path, os.O_RDWR, 0))
-		if f.tally != (tally{}) {
+		if f.watched() || f.begin() != (call{}) {
 			t.Errorf("%s: a nil probe counts", name)
 		}
 		f.Close()
@@ -139,7 +140,18 @@ func TestNilProbe(t *testing.T) {
 }
 
 func TestAllocs(t *testing.T) {
-	p := New(Options{})
+	for name, watched := range map[string]bool{"watched": true, "unwatched": false} {
+		t.Run(name, func(t *testing.T) {
+			p := New(Options{})
+			if watched {
+				watch(t, p)
+			}
+			checkAllocs(t, p)
+		})
+	}
+}
+
+func checkAllocs(t *testing.T, p *Probe) {
 	path := tempFile(t, 4096)
 	f := must[*File](t)(p.OpenFile(path, os.O_RDWR, 0))
 	defer f.Close()
@@ -168,9 +180,16 @@ func TestAllocs(t *testing.T) {
 }
 
 func BenchmarkReadAt(b *testing.B) {
-	f := must[*File](b)(New(Options{}).Open(tempFile(b, 4096)))
+	p := New(Options{})
+	f := must[*File](b)(p.Open(tempFile(b, 4096)))
 	defer f.Close()
 	buf := make([]byte, 64)
+	b.Run("unwatched", func(b *testing.B) {
+		for b.Loop() {
+			_, _ = f.ReadAt(buf, 0)
+		}
+	})
+	watch(b, p)
 	b.Run("os", func(b *testing.B) {
 		for b.Loop() {
 			_, _ = f.File.ReadAt(buf, 0)
@@ -183,13 +202,21 @@ func BenchmarkReadAt(b *testing.B) {
 	})
 	b.Run("counting", func(b *testing.B) {
 		for b.Loop() {
-			f.counts().moved(in, 64, nil)
+			c := f.begin()
+			c.end()
+			c.moved(in, 64, nil)
 		}
 	})
 }
 
 func BenchmarkReadFile(b *testing.B) {
 	p, path := New(Options{}), tempFile(b, 4096)
+	b.Run("unwatched", func(b *testing.B) {
+		for b.Loop() {
+			_, _ = p.ReadFile(path)
+		}
+	})
+	watch(b, p)
 	b.Run("os", func(b *testing.B) {
 		for b.Loop() {
 			_, _ = os.ReadFile(path)

@@ -15,15 +15,28 @@ import (
 // [Probe.As]. The zero View counts nothing, as a nil Probe does.
 type View struct {
 	probe *Probe
-	known tally // zero if the role is to be found out at each call
+	ctx   context.Context // knows the role, or nil; of no use beside a label
+	label *probe.Label    // nil if it is to be found out at each call
+	op    *probe.Op
 }
 
-// tally finds out who does the work.
-func (v View) tally() tally {
-	if v.probe == nil || v.known.series != nil {
-		return v.known
+// watched says whether an operation that begins now is counted.
+func (v View) watched() bool { return v.probe != nil && v.probe.core.Watched() }
+
+// who finds out who does the work.
+func (v View) who() *probe.Label {
+	if v.label != nil {
+		return v.label
 	}
-	return tally{series: v.probe.labels.Of(probe.LabelOf(context.Background()))}
+	return probe.LabelOf(v.ctx)
+}
+
+// begin begins a call.
+func (v View) begin() call {
+	if !v.watched() {
+		return call{}
+	}
+	return v.probe.begin(v.who(), v.op)
 }
 
 // Open is os.Open.
@@ -36,20 +49,28 @@ func (v View) Create(name string) (*File, error) {
 
 // OpenFile is os.OpenFile.
 func (v View) OpenFile(name string, flag int, perm os.FileMode) (*File, error) {
-	t := v.tally()
+	if v.watched() && v.label == nil {
+		v.label, v.ctx = v.who(), nil
+	}
+	c := v.begin()
 	f, err := os.OpenFile(name, flag, perm)
-	t.count(opOpen, err)
+	c.end()
+	c.count(opOpen, err)
 	if err != nil {
 		return nil, err
 	}
-	return &File{File: f, tally: t, appends: flag&os.O_APPEND != 0}, nil
+	return &File{File: f, opener: v, appends: flag&os.O_APPEND != 0}, nil
 }
 
 // ReadFile is os.ReadFile.
 func (v View) ReadFile(name string) ([]byte, error) {
-	t := v.tally()
+	c := v.begin()
+	if c.series == nil {
+		return os.ReadFile(name)
+	}
+	defer c.end()
 	f, err := os.Open(name)
-	t.count(opOpen, err)
+	c.count(opOpen, err)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +80,7 @@ func (v View) ReadFile(name string) ([]byte, error) {
 	if info, err := f.Stat(); err == nil && info.Size() == int64(int(info.Size())) {
 		size = int(info.Size())
 	}
-	return readAll(f, size, t)
+	return readAll(f, size, c.tally)
 }
 
 // smallestRead is what a read of unknown size asks for at least: the files of
@@ -92,27 +113,32 @@ func readAll(f *os.File, size int, t tally) ([]byte, error) {
 
 // ReadDir is os.ReadDir.
 func (v View) ReadDir(name string) ([]fs.DirEntry, error) {
-	t := v.tally()
+	c := v.begin()
 	entries, err := os.ReadDir(name)
+	c.end()
 	if failed, ok := errors.AsType[*fs.PathError](err); ok && failed.Op == "open" {
-		t.count(opOpen, err)
+		c.count(opOpen, err)
 		return entries, err
 	}
-	t.count(opOpen, nil)
-	t.count(opReadDir, err)
+	c.count(opOpen, nil)
+	c.count(opReadDir, err)
 	return entries, err
 }
 
 // Stat is os.Stat.
 func (v View) Stat(name string) (fs.FileInfo, error) {
+	c := v.begin()
 	info, err := os.Stat(name)
-	v.tally().count(opStat, err)
+	c.end()
+	c.count(opStat, err)
 	return info, err
 }
 
 // Lstat is os.Lstat.
 func (v View) Lstat(name string) (fs.FileInfo, error) {
+	c := v.begin()
 	info, err := os.Lstat(name)
-	v.tally().count(opStat, err)
+	c.end()
+	c.count(opStat, err)
 	return info, err
 }
