@@ -24,6 +24,9 @@ type conn struct {
 	validator     driver.Validator
 	checker       driver.NamedValueChecker
 
+	// last is the statement that a call without a prepared statement had last.
+	last *statement
+
 	// tx is the transaction under way. It is a part of the connection so that
 	// none is allocated, and so that a bad connection is known to be in one:
 	// database/sql then does not try another.
@@ -87,7 +90,7 @@ func (c *conn) CheckNamedValue(nv *driver.NamedValue) error {
 // Prepare implements [driver.Conn].
 func (c *conn) Prepare(query string) (driver.Stmt, error) {
 	s, err := c.inner.Prepare(query)
-	return c.wrapStmt(s, err)
+	return c.wrapStmt(s, query, err)
 }
 
 // PrepareContext implements [driver.ConnPrepareContext]. For a driver without
@@ -95,7 +98,7 @@ func (c *conn) Prepare(query string) (driver.Stmt, error) {
 func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	if p, ok := c.inner.(driver.ConnPrepareContext); ok {
 		s, err := p.PrepareContext(ctx, query)
-		return c.wrapStmt(s, err)
+		return c.wrapStmt(s, query, err)
 	}
 	s, err := c.inner.Prepare(query)
 	if err == nil {
@@ -104,17 +107,18 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 			return nil, err
 		}
 	}
-	return c.wrapStmt(s, err)
+	return c.wrapStmt(s, query, err)
 }
 
 // exec is ExecContext, for connections that have it. An ErrSkip goes back as the
 // very value that the driver returned: database/sql compares it so, and then
 // prepares; that it executes after all is counted by the statement.
 func (c *conn) exec(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	x := c.begin(ctx, kindExec)
+	x := c.begin(ctx, kindExec, query)
 	defer x.end()
 	res, err := c.execInner(ctx, query, args)
 	x.skipped(err)
+	x.changed(res, err)
 	return res, err
 }
 
@@ -132,7 +136,7 @@ func (c *conn) execInner(ctx context.Context, query string, named []driver.Named
 // query is QueryContext, for connections that have it; see exec. The rows that
 // it returns go on with the execution.
 func (c *conn) query(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	x := c.begin(ctx, kindQuery)
+	x := c.begin(ctx, kindQuery, query)
 	defer x.end()
 	rows, err := c.queryInner(ctx, query, args)
 	x.skipped(err)

@@ -80,3 +80,27 @@ func ExampleProbe_Driver() {
 	fmt.Println(db.Ping())
 	// Output: <nil>
 }
+
+// A test that asserts on times of rows has every one of them timed.
+func ExampleRowTiming() {
+	p := sqlitetrace.New(sqlitetrace.Options{RowTiming: sqlitetrace.RowTimingExact})
+	db := p.OpenDB(demo())
+	defer db.Close()
+	w, err := p.Watch()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var n int
+	if err := db.QueryRow("rows 1").Scan(&n); err != nil {
+		fmt.Println(err)
+	}
+	r := w.Close()
+	for m := range r.Find("tidestaff.db.query.time") {
+		fmt.Println(m.Attr(sqlitetrace.AttrPhase))
+	}
+	// Unordered output:
+	// call
+	// step
+	// close
+}

@@ -12,7 +12,7 @@ import (
 // commit's, or the close of a query's rows. It is used in this order, so that
 // it is counted once also if the driver panics, which passes through:
 //
-//	x := c.begin(ctx, kindExec)
+//	x := c.begin(ctx, kindExec, query)
 //	defer x.end()
 //	... the driver's call
 //	x.returned(err)
@@ -21,6 +21,7 @@ import (
 type execution struct {
 	conn    *conn
 	series  *series
+	text    *statement      // noStatement for kindTx
 	ctx     context.Context // of the call; tells a deadline from a cancelation
 	op      *probe.Op
 	span    probe.Span
@@ -44,20 +45,29 @@ const (
 // Everything that costs more than an atomic load comes after the question
 // whether anybody watches. The method must be found now and not at the end:
 // rows may be closed, and transactions ended, on other goroutines.
-func (c *conn) begin(ctx context.Context, k kind) execution {
+func (c *conn) begin(ctx context.Context, k kind, query string) execution {
 	if !c.probe.core.Watched() {
 		return execution{}
 	}
-	return c.beginAs(ctx, k, c.probe.series.Of(probe.LabelOf(ctx)), probe.OpOf(ctx))
+	text := noStatement
+	if query != "" {
+		text = c.statement(query)
+	}
+	return c.beginStatement(ctx, k, text)
+}
+
+// beginStatement begins an execution of a statement that is known.
+func (c *conn) beginStatement(ctx context.Context, k kind, text *statement) execution {
+	return c.beginAs(ctx, k, c.probe.series.Of(probe.LabelOf(ctx)), probe.OpOf(ctx), text)
 }
 
 // beginAs begins an execution on behalf of a method that is known already.
-func (c *conn) beginAs(ctx context.Context, k kind, s *series, op *probe.Op) execution {
+func (c *conn) beginAs(ctx context.Context, k kind, s *series, op *probe.Op, text *statement) execution {
 	span := c.probe.core.Begin(s.label)
 	if span.Start() == 0 { // the last window was closed in between
 		return execution{}
 	}
-	return execution{conn: c, series: s, ctx: ctx, op: op, span: span, kind: k}
+	return execution{conn: c, series: s, text: text, ctx: ctx, op: op, span: span, kind: k}
 }
 
 // returned notes how the driver's call ended.
@@ -83,6 +93,30 @@ func (x *execution) skipped(err error) {
 		return
 	}
 	x.returned(err)
+}
+
+// changed records how many rows a statement has affected. SQLite keeps the
+// number of the last statement that affected any, so it is only asked for those
+// that do.
+func (x *execution) changed(res driver.Result, err error) {
+	if x.series == nil || !x.text.changes || err != nil || res == nil {
+		return
+	}
+	if n, ok := rowsAffected(res); ok {
+		x.series.affected().RecordShard(x.conn.shard, n)
+	}
+}
+
+// rowsAffected asks a driver's result, which may not know, and which must not
+// take the service down for the probe's asking.
+func rowsAffected(res driver.Result) (n int64, ok bool) {
+	defer func() {
+		if recover() != nil {
+			n, ok = 0, false
+		}
+	}()
+	n, err := res.RowsAffected()
+	return n, err == nil && n >= 0
 }
 
 // end ends the execution and counts it, unless wrapRows has handed it on.

@@ -178,8 +178,22 @@ func (c *fakeConn) execute(what, query string, direct bool) (driver.Result, erro
 	if err := c.run(query, direct); err != nil {
 		return nil, err
 	}
+	switch query {
+	case "INSERT unknown":
+		return driver.ResultNoRows, nil
+	case "INSERT panics":
+		return (*brokenResult)(nil), nil
+	case "INSERT nothing":
+		return nil, nil
+	}
 	return driver.RowsAffected(3), nil
 }
+
+// A brokenResult panics when it is asked, if it is nil.
+type brokenResult struct{ n int64 }
+
+func (r *brokenResult) LastInsertId() (int64, error) { return r.n, nil }
+func (r *brokenResult) RowsAffected() (int64, error) { return r.n, nil }
 
 func (c *fakeConn) rows(what, query string, direct bool) (driver.Rows, error) {
 	c.log("%s %q", what, query)

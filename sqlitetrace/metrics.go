@@ -28,20 +28,24 @@ const systemSQLite = "sqlite"
 // OpenTelemetry's own advice, from 1 ms, would put all of SQLite in one bucket.
 var (
 	descDuration = &probe.Desc{Name: "db.client.operation.duration", Unit: "s", Kind: probe.KindDistribution,
-		Help:   "Time in the driver per operation: the call, and for a query also stepping (sampled beyond 16 rows) and closing its rows.",
+		Help:   "Time in the driver per operation: the call, and for a query also stepping (sampled beyond 2, unless Options.RowTiming says otherwise) and closing its rows.",
 		Bounds: []float64{1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 5e-3, 0.01, 0.05, 0.1, 0.5, 1, 5, 10},
 		Bench:  []probe.Bench{{Unit: "sql-ns/op", Stat: "sum", PerOp: true, Better: "lower"}}}
 	descQueries = &probe.Desc{Name: "tidestaff.db.queries", Unit: "{query}", Kind: probe.KindCounter,
 		Help:  "Statements executed, each once.",
 		Bench: []probe.Bench{{Unit: "queries/op", Stat: "value", PerOp: true, Better: "lower", Exact: true}}}
 	descQueryTime = &probe.Desc{Name: "tidestaff.db.query.time", Unit: "s", Kind: probe.KindCounter,
-		Help: "Time in the driver of queries that were closed, by phase: the call, stepping the rows (sampled beyond 16), the close."}
+		Help: "Time in the driver of queries that were closed, by phase: the call, stepping the rows (sampled beyond 2, unless Options.RowTiming says otherwise), the close."}
 	descRows = &probe.Desc{Name: "db.client.response.returned_rows", Unit: "{row}", Kind: probe.KindDistribution,
 		Help:   "Rows stepped per query.",
 		Bounds: []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000},
 		Bench:  []probe.Bench{{Unit: "rows/op", Stat: "sum", PerOp: true, Better: "lower", Exact: true}}}
 	descCursor = &probe.Desc{Name: "tidestaff.db.cursor.duration", Unit: "s", Kind: probe.KindDistribution,
 		Help: "Time from a query's start to the end of its close, the application's time between the rows included."}
+	descAffected = &probe.Desc{Name: "tidestaff.db.affected_rows", Unit: "{row}", Kind: probe.KindDistribution,
+		Help:   "Rows that an INSERT, UPDATE, DELETE or REPLACE without RETURNING has affected.",
+		Bounds: []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000},
+		Bench:  []probe.Bench{{Unit: "affected-rows/op", Stat: "sum", PerOp: true, Better: "lower", Exact: true}}}
 	descActive = &probe.Desc{Name: "tidestaff.db.cursor.active", Unit: "{cursor}", Kind: probe.KindUpDownCounter,
 		Help: "Queries whose rows are not closed yet."}
 	descErrors = &probe.Desc{Name: "tidestaff.db.errors", Unit: "{operation}", Kind: probe.KindCounter,
@@ -49,7 +53,7 @@ var (
 	descRetries = &probe.Desc{Name: "tidestaff.db.retries", Unit: "{attempt}", Kind: probe.KindCounter,
 		Help: "Attempts that failed with a bad connection, for database/sql to repeat on another."}
 
-	descs = []*probe.Desc{descDuration, descQueries, descQueryTime, descRows, descCursor, descActive, descErrors, descRetries}
+	descs = []*probe.Desc{descDuration, descQueries, descQueryTime, descRows, descAffected, descCursor, descActive, descErrors, descRetries}
 )
 
 // A kind is a kind of operation.
@@ -72,6 +76,7 @@ type series struct {
 	label  *probe.Label
 	kinds  [kinds]atomic.Pointer[kindSeries]
 	cursor atomic.Pointer[cursorSeries]
+	rows   atomic.Pointer[probe.Recorder] // affected
 }
 
 // A kindSeries has what all kinds have. Counters of failures are made when one
@@ -87,7 +92,7 @@ type kindSeries struct {
 // no distributions: their sums say where the time went, and three more
 // distributions per method would double the memory.
 type cursorSeries struct {
-	call, step, close *probe.Counter  // ns
+	call, step, close *probe.Counter  // ns; step is nil if no step is timed
 	rows              *probe.Recorder // per query
 	held              *probe.Recorder // ns, from the call's start to the close's end
 	active            *probe.Counter
@@ -129,13 +134,26 @@ func (s *series) cursors() *cursorSeries {
 		return core.Counter(descQueryTime, s.attrs(kindQuery, probe.Attr{Key: AttrPhase, Value: name})...)
 	}
 	cs := &cursorSeries{
-		call: phase("call"), step: phase("step"), close: phase("close"),
+		call: phase("call"), close: phase("close"),
 		rows:   core.Recorder(descRows, attrs...),
 		held:   core.Recorder(descCursor, attrs...),
 		active: core.Counter(descActive, attrs...),
 	}
+	if s.probe.timing != RowTimingOff {
+		cs.step = phase("step")
+	}
 	s.cursor.Store(cs)
 	return cs
+}
+
+// affected gives the recorder of rows that statements have affected.
+func (s *series) affected() *probe.Recorder {
+	r := s.rows.Load()
+	if r == nil {
+		r = s.probe.core.Recorder(descAffected, s.attrs(kindExec)...)
+		s.rows.Store(r)
+	}
+	return r
 }
 
 // failed counts an operation of kind k that failed.

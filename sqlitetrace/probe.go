@@ -20,6 +20,9 @@ type Options struct {
 	// MaxSeries bounds the methods × roles that are kept apart; 0 means 500.
 	// The rest share the method "(other)", so that no count is lost.
 	MaxSeries int
+	// RowTiming says how the time of stepping rows is found; the zero value
+	// samples it.
+	RowTiming RowTiming
 }
 
 // A Probe measures the databases that are opened through it. It is a
@@ -27,15 +30,18 @@ type Options struct {
 type Probe struct {
 	core   probe.Core
 	system string
+	timing RowTiming
 	series *probe.Series[series]
 	conns  atomic.Int64 // connections ever made; each owns a shard of the recorders
+
+	statements *probe.Table[string, statement] // by text
 }
 
 var _ probe.Probe = (*Probe)(nil)
 
 // New makes a probe that watches no database yet; see [Probe.Open].
 func New(o Options) *Probe {
-	p := &Probe{system: o.System}
+	p := &Probe{system: o.System, timing: o.RowTiming, statements: newStatements()}
 	if p.system == "" {
 		p.system = systemSQLite
 	}

@@ -18,12 +18,14 @@ import (
 // Note: wrappers are not pooled. A second Close through (*sql.Conn).Raw would
 // hit somebody else's rows.
 type rows struct {
-	inner  driver.Rows
-	x      execution
-	call   int64     // ns of the call that made the rows
-	timer  stepTimer // of Next, and from Go 1.27 on of NextRow and ScanColumn
-	count  int64     // rows that were stepped to, read or not
-	closed bool      // the execution has ended
+	inner driver.Rows
+	x     execution
+	call  int64     // ns of the call that made the rows
+	timer stepTimer // of Next, and from Go 1.27 on of NextRow and ScanColumn
+	timed bool      // the present step is
+
+	rowless int64 // steps that gave no row: the last one, normally
+	closed  bool  // the execution has ended
 }
 
 // wrapRows hands the execution on to the rows that the original has returned. A
@@ -34,7 +36,7 @@ func (x *execution) wrapRows(inner driver.Rows, err error) (driver.Rows, error) 
 	}
 	now := probe.Now()
 	r := rows{inner: inner, x: *x, call: now - x.span.Start()}
-	r.timer.random = uint32(now) // any seed that differs from query to query
+	r.timer = newStepTimer(x.conn.probe.timing, uint32(now))
 	x.series.cursors().active.Add(1)
 	x.began(r.call)
 	x.series = nil // the rows end it
@@ -43,25 +45,36 @@ func (x *execution) wrapRows(inner driver.Rows, err error) (driver.Rows, error) 
 
 // Next implements [driver.Rows].
 func (r *rows) Next(dest []driver.Value) error {
-	if !r.timer.step() {
-		return r.stepped(r.inner.Next(dest))
+	if r.timed = r.timer.step(); r.timed {
+		return r.nextTimed(dest)
 	}
-	start := probe.Now()
 	err := r.inner.Next(dest) // dest is the caller's: never kept
-	r.timer.took(probe.Now() - start)
-	return r.stepped(err)
-}
-
-// stepped counts the row, or notes the failure, and passes the error on.
-func (r *rows) stepped(err error) error {
-	switch {
-	case err == nil:
-		r.count++
-	case err != io.EOF: // not errors.Is: database/sql compares it so
-		r.failed(err)
+	if err != nil {
+		r.stopped(err)
 	}
 	return err
 }
+
+func (r *rows) nextTimed(dest []driver.Value) error {
+	start := probe.Now()
+	err := r.inner.Next(dest)
+	r.timer.took(probe.Now() - start)
+	if err != nil {
+		r.stopped(err)
+	}
+	return err
+}
+
+// stopped notes a step that gave no row.
+func (r *rows) stopped(err error) {
+	r.rowless++
+	if err != io.EOF { // not errors.Is: database/sql compares it so
+		r.failed(err)
+	}
+}
+
+// count is how many rows were stepped to, read or not.
+func (r *rows) count() int64 { return r.timer.steps - r.rowless }
 
 // failed notes the query's first failure.
 func (r *rows) failed(err error) {
@@ -99,13 +112,15 @@ func (r *rows) end(start int64) {
 	closing := x.span.Start() + held - start
 	// What is estimated cannot be longer than the time there was for it.
 	step := min(r.timer.estimate(), held-r.call-closing)
-	x.op.AddQueries(0, step+closing, r.count)
+	x.op.AddQueries(0, step+closing, r.count())
 	x.count(r.call + step + closing)
 	s := x.series.cursors()
 	s.call.Add(r.call)
-	s.step.Add(step)
+	if s.step != nil {
+		s.step.Add(step)
+	}
 	s.close.Add(closing)
-	s.rows.RecordShard(x.conn.shard, r.count)
+	s.rows.RecordShard(x.conn.shard, r.count())
 	s.held.RecordShard(x.conn.shard, held)
 	s.active.Add(-1)
 }
@@ -128,7 +143,9 @@ func (r *rows) NextResultSet() error {
 	}
 	start := probe.Now() // always timed: it may run the next statement
 	err := n.NextResultSet()
-	r.timer.exact += probe.Now() - start
+	if !r.timer.off() {
+		r.timer.exact += probe.Now() - start
+	}
 	if err != nil && err != io.EOF {
 		r.failed(err)
 	}

@@ -25,19 +25,24 @@ func (r rows) exact() driver.Rows {
 
 // NextRow implements [driver.RowsColumnScanner].
 func (r *scannerRows) NextRow() error {
-	if !r.timer.step() {
-		return r.stepped(r.scanner.NextRow())
+	var err error
+	if r.timed = r.timer.step(); r.timed {
+		start := probe.Now()
+		err = r.scanner.NextRow()
+		r.timer.took(probe.Now() - start)
+	} else {
+		err = r.scanner.NextRow()
 	}
-	start := probe.Now()
-	err := r.scanner.NextRow()
-	r.timer.took(probe.Now() - start)
-	return r.stepped(err)
+	if err != nil {
+		r.stopped(err)
+	}
+	return err
 }
 
 // ScanColumn implements [driver.RowsColumnScanner]. The driver decodes the
 // column here, which is its time: that of the step, and timed with it.
 func (r *scannerRows) ScanColumn(ctx driver.ScanContext, i int, dest any) error {
-	if !r.timer.timed {
+	if !r.timed {
 		return r.scanner.ScanColumn(ctx, i, dest)
 	}
 	start := probe.Now()

@@ -1,63 +1,95 @@
 package sqlitetrace
 
+import "math"
+
+// A RowTiming says how the time of stepping a query's rows is found.
+type RowTiming uint8
+
 const (
-	// exactSteps is how many steps of each query are timed, so that short
-	// queries are exact.
-	exactSteps = 16
+	// RowTimingSampled times the first 2 steps of a query, and then one at a
+	// random place in every 32, scaled.
+	RowTimingSampled RowTiming = iota
+	// RowTimingExact times every step: two readings of the clock for each row,
+	// which is about a fifth of what a row costs SQLite.
+	RowTimingExact
+	// RowTimingOff times no step. The time in the driver is then that of the
+	// call and the close, and the phase "step" is absent.
+	RowTimingOff
+)
+
+const (
+	// exactSteps is how many steps of each query are timed: the first one may
+	// hold the whole sort. It is what keeps a query of 100 rows within a
+	// microsecond.
+	exactSteps = 2
 	// stepStride is how many steps share one that is timed, beyond those.
-	stepStride = 16
+	stepStride = 1 << strideBits
+	strideBits = 5
 )
 
 // A stepTimer estimates the time that stepping a query's rows took, from the
 // steps that it wants timed: all of the first ones, then one at a random place
 // in each stride, since a fixed place could fall in step with the pages of a
-// table. The zero stepTimer with a seed is ready for use.
+// table.
 type stepTimer struct {
 	steps   int64
-	exact   int64 // ns of the first exactSteps
+	next    int64 // the number, from 0, of the step to time next
+	first   int64 // how many steps are timed before the sampling begins
+	exact   int64 // ns of those
 	sampled int64 // ns of the samples beyond
 	samples int64
-	next    int64 // the step to time next, beyond exactSteps
 	random  uint32
-	timed   bool // the present step is
+}
+
+// newStepTimer makes a timer; seed differs from query to query.
+func newStepTimer(t RowTiming, seed uint32) stepTimer {
+	switch t {
+	case RowTimingExact:
+		return stepTimer{first: math.MaxInt64}
+	case RowTimingOff:
+		return stepTimer{next: math.MaxInt64}
+	}
+	return stepTimer{first: exactSteps, random: seed}
 }
 
 // step begins a step and reports whether to time it.
 func (t *stepTimer) step() bool {
 	i := t.steps
-	t.steps++
-	t.timed = i < exactSteps || i >= t.next
-	return t.timed
+	t.steps = i + 1
+	return i >= t.next
 }
 
 // took adds the time of a step that was to be timed.
 func (t *stepTimer) took(ns int64) {
-	if t.steps <= exactSteps {
+	if t.steps <= t.first {
 		t.exact += ns
+		t.next = t.steps // the first step beyond is a sample, always
 		return
 	}
 	t.sampled += ns
 	t.samples++
-	// The next stride begins after this one; step numbers are from 0.
-	stride := (t.steps - 1 - exactSteps) / stepStride
+	// The next stride begins after this one.
+	stride := (t.steps - 1 - t.first) / stepStride
 	t.random = t.random*1664525 + 1013904223
-	t.next = exactSteps + (stride+1)*stepStride + int64(t.random>>28)
+	t.next = t.first + (stride+1)*stepStride + int64(t.random>>(32-strideBits))
 }
 
-// more adds further work on the present step's row, if that is timed.
+// off reports whether no step is timed.
+func (t *stepTimer) off() bool { return t.next == math.MaxInt64 }
+
+// more adds further work on the row of the present step, which is timed.
 func (t *stepTimer) more(ns int64) {
-	if t.steps <= exactSteps {
+	if t.steps <= t.first {
 		t.exact += ns
 	} else {
 		t.sampled += ns
 	}
 }
 
-// estimate is the time of all steps. The 17th is always a sample, so that there
-// is one whenever there are steps to scale to.
+// estimate is the time of all steps.
 func (t *stepTimer) estimate() int64 {
 	if t.samples == 0 {
 		return t.exact
 	}
-	return t.exact + int64(float64(t.sampled)*float64(t.steps-exactSteps)/float64(t.samples))
+	return t.exact + int64(float64(t.sampled)*float64(t.steps-t.first)/float64(t.samples))
 }

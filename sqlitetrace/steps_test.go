@@ -19,8 +19,8 @@ func (t *stepTimer) run(n int64, cost func(int64) int64) (timed, truth int64) {
 
 // TestStepsExact wants short queries to be exact.
 func TestStepsExact(t *testing.T) {
-	for n := range int64(exactSteps + 2) { // up to the 17th, which is always a sample
-		var timer stepTimer
+	for n := range int64(exactSteps + 2) { // up to the first sample, which is always a sample
+		timer := newStepTimer(RowTimingSampled, 1)
 		timed, truth := timer.run(n, func(i int64) int64 { return 1 + i*i })
 		if got := timer.estimate(); got != truth || timed != n {
 			t.Errorf("%d steps: got %d ns from %d timed, want %d from all", n, got, timed, truth)
@@ -29,7 +29,7 @@ func TestStepsExact(t *testing.T) {
 }
 
 // TestStepsSampled wants an estimate within 5 % of the truth over 100,000 rows,
-// at a sixteenth of the clock reads, also where costs repeat with the stride (a
+// at a 32nd of the clock reads, also where costs repeat with the stride (a
 // fixed place in it would see the dear steps always or never).
 func TestStepsSampled(t *testing.T) {
 	const n = 100_000
@@ -41,7 +41,7 @@ func TestStepsSampled(t *testing.T) {
 		"pages":      func(i int64) int64 { return 250 + 1000*max(0, 1-i%37) },
 	} {
 		for seed := range uint32(20) {
-			timer := stepTimer{random: seed * 0x9E3779B9}
+			timer := newStepTimer(RowTimingSampled, seed*0x9E3779B9)
 			timed, truth := timer.run(n, cost)
 			if got := timer.estimate(); math.Abs(float64(got-truth)) > 0.05*float64(truth) {
 				t.Errorf("%s, seed %d: got %d ns, want %d within 5 %%", name, seed, got, truth)
@@ -55,7 +55,7 @@ func TestStepsSampled(t *testing.T) {
 
 // TestStepsMore adds what a row's columns cost to the step that is timed.
 func TestStepsMore(t *testing.T) {
-	var timer stepTimer
+	timer := newStepTimer(RowTimingSampled, 1)
 	for range 20 {
 		if timer.step() {
 			timer.took(1)

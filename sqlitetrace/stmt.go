@@ -9,6 +9,8 @@ import (
 type stmt struct {
 	inner   driver.Stmt
 	conn    *conn
+	query   string
+	text    *statement               // what is known of query, once it is asked for
 	execer  driver.StmtExecContext   // nil if inner lacks it
 	queryer driver.StmtQueryContext  // nil if inner lacks it
 	checker driver.NamedValueChecker // nil if inner lacks it
@@ -35,11 +37,11 @@ func (s *convertingStmt) ColumnConverter(idx int) driver.ValueConverter {
 }
 
 // wrapStmt wraps what a driver's Prepare has returned.
-func (c *conn) wrapStmt(inner driver.Stmt, err error) (driver.Stmt, error) {
+func (c *conn) wrapStmt(inner driver.Stmt, query string, err error) (driver.Stmt, error) {
 	if err != nil || inner == nil {
 		return inner, err
 	}
-	s := stmt{inner: inner, conn: c}
+	s := stmt{inner: inner, conn: c, query: query}
 	s.execer, _ = inner.(driver.StmtExecContext)
 	s.queryer, _ = inner.(driver.StmtQueryContext)
 	s.checker, _ = inner.(driver.NamedValueChecker)
@@ -47,6 +49,17 @@ func (c *conn) wrapStmt(inner driver.Stmt, err error) (driver.Stmt, error) {
 		return &convertingStmt{s, converter}, nil
 	}
 	return &s, nil
+}
+
+// begin begins an execution of the statement, whose text is looked up once.
+func (s *stmt) begin(ctx context.Context, k kind) execution {
+	if !s.conn.probe.core.Watched() {
+		return execution{}
+	}
+	if s.text == nil {
+		s.text = s.conn.lookUp(s.query)
+	}
+	return s.conn.beginStatement(ctx, k, s.text)
 }
 
 // Close implements [driver.Stmt].
@@ -69,10 +82,11 @@ func (s *stmt) CheckNamedValue(nv *driver.NamedValue) error {
 // method that executes, which need not be the one that prepared. ErrSkip from a
 // statement is a failure like any other: only a connection may fall back.
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	x := s.conn.begin(ctx, kindExec)
+	x := s.begin(ctx, kindExec)
 	defer x.end()
 	res, err := s.execInner(ctx, args)
 	x.returned(err)
+	x.changed(res, err)
 	return res, err
 }
 
@@ -89,7 +103,7 @@ func (s *stmt) execInner(ctx context.Context, named []driver.NamedValue) (driver
 
 // QueryContext implements [driver.StmtQueryContext].
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	x := s.conn.begin(ctx, kindQuery)
+	x := s.begin(ctx, kindQuery)
 	defer x.end()
 	rows, err := s.queryInner(ctx, args)
 	x.returned(err)
@@ -110,16 +124,17 @@ func (s *stmt) queryInner(ctx context.Context, named []driver.NamedValue) (drive
 // Exec implements [driver.Stmt]. database/sql uses ExecContext; this is for who
 // gets at the statement through (*sql.Conn).Raw.
 func (s *stmt) Exec(args []driver.Value) (driver.Result, error) {
-	x := s.conn.begin(context.Background(), kindExec)
+	x := s.begin(context.Background(), kindExec)
 	defer x.end()
 	res, err := legacyStmt(s.inner).Exec(args)
 	x.returned(err)
+	x.changed(res, err)
 	return res, err
 }
 
 // Query implements [driver.Stmt]; see Exec.
 func (s *stmt) Query(args []driver.Value) (driver.Rows, error) {
-	x := s.conn.begin(context.Background(), kindQuery)
+	x := s.begin(context.Background(), kindQuery)
 	defer x.end()
 	rows, err := legacyStmt(s.inner).Query(args)
 	x.returned(err)

@@ -21,7 +21,7 @@ type tx struct {
 // Begin implements [driver.Conn]. database/sql uses BeginTx; this is for who
 // gets at the connection through (*sql.Conn).Raw.
 func (c *conn) Begin() (driver.Tx, error) {
-	x := c.begin(context.Background(), kindTx)
+	x := c.begin(context.Background(), kindTx, "")
 	defer x.end()
 	t, err := legacyConn(c.inner).Begin()
 	x.returned(err)
@@ -30,7 +30,7 @@ func (c *conn) Begin() (driver.Tx, error) {
 
 // BeginTx implements [driver.ConnBeginTx].
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
-	x := c.begin(ctx, kindTx)
+	x := c.begin(ctx, kindTx, "")
 	defer x.end()
 	t, err := c.beginInner(ctx, opts)
 	x.returned(err)
@@ -101,5 +101,5 @@ func (t *tx) beginEnd() execution {
 	if t.series == nil || !t.open {
 		return execution{}
 	}
-	return t.conn.beginAs(context.Background(), kindTx, t.series, t.op)
+	return t.conn.beginAs(context.Background(), kindTx, t.series, t.op, noStatement)
 }
