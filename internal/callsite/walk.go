@@ -13,14 +13,15 @@ import (
 // stored in buf unless it is nil. root is the last of them if the walk came to
 // the goroutine's first frame, which has no caller's frame pointer, and 0 if it
 // was stopped by max or by a pointer that no frame record can have: outside the
-// goroutine's stack, not above the one before, or not aligned.
+// goroutine's stack, not above the one before, or not aligned. from is 0, or for
+// tests the frame pointer to start with.
 //
 // The bounds are the first two words of the runtime's g, whose place is also
 // what the runtime's own assembly relies on. Were that to change, no frame
 // pointer would lie between them, and the walk would be over at once.
 //
 //go:noescape
-func walk(buf *uintptr, max int) (hash, root uintptr, n int)
+func walk(from uintptr, buf *uintptr, max int) (hash, root uintptr, n int)
 
 // rootPC is where a goroutine's first function returns to, in runtime.goexit.
 // It is 0 until the walk has proved itself, and for good if it has not.
@@ -36,7 +37,7 @@ func frameKey() (key uint64, ok bool) {
 	if root == 0 {
 		return 0, false
 	}
-	hash, end, _ := walk(nil, maxFrames)
+	hash, end, _ := walk(0, nil, maxFrames)
 	return uint64(hash) | 1, end == root
 }
 
@@ -78,7 +79,7 @@ func check3() uintptr {
 //go:noinline
 func walkedPCs() []uintptr {
 	var buf [maxFrames]uintptr
-	_, root, n := walk(&buf[0], len(buf))
+	_, root, n := walk(0, &buf[0], len(buf))
 	if root == 0 {
 		return nil
 	}

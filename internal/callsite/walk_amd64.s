@@ -2,21 +2,23 @@
 
 #include "textflag.h"
 
-// func walk(buf *uintptr, max int) (hash, root uintptr, n int)
+// func walk(from uintptr, buf *uintptr, max int) (hash, root uintptr, n int)
 //
 // A frame record is two words: the caller's frame pointer and the return
 // address. BP is the record of the function that called this one, since a
 // frame of size 0 pushes none. Assembly is never preempted asynchronously, and
 // nothing here is called, so the stack cannot move meanwhile.
-TEXT ·walk(SB), NOSPLIT, $0-40
-	MOVQ buf+0(FP), DI
-	MOVQ max+8(FP), CX
+TEXT ·walk(SB), NOSPLIT, $0-48
+	MOVQ buf+8(FP), DI
+	MOVQ max+16(FP), CX
 	MOVQ TLS, R8
 	MOVQ 0(R8)(TLS*1), R8 // g
 	MOVQ 8(R8), R9        // g.stack.hi
 	SUBQ $16, R9          // no record can lie above this
 	MOVQ SP, R10          // each record must lie above the one before
-	MOVQ BP, BX
+	MOVQ from+0(FP), BX
+	TESTQ BX, BX
+	CMOVQEQ BP, BX
 	MOVQ $0x9E3779B97F4A7C15, R11
 	XORL AX, AX           // hash
 	XORL SI, SI           // root
@@ -48,7 +50,7 @@ kept:
 	MOVQ R12, SI
 
 done:
-	MOVQ AX, hash+16(FP)
-	MOVQ SI, root+24(FP)
-	MOVQ DX, n+32(FP)
+	MOVQ AX, hash+24(FP)
+	MOVQ SI, root+32(FP)
+	MOVQ DX, n+40(FP)
 	RET

@@ -2,18 +2,20 @@
 
 #include "textflag.h"
 
-// func walk(buf *uintptr, max int) (hash, root uintptr, n int)
+// func walk(from uintptr, buf *uintptr, max int) (hash, root uintptr, n int)
 //
 // As on amd64, but a record lies just below its frame: R29 is RSP-8 of the
 // function that called this one, with the return address at RSP.
-TEXT ·walk(SB), NOSPLIT, $0-40
-	MOVD buf+0(FP), R0
-	MOVD max+8(FP), R1
+TEXT ·walk(SB), NOSPLIT, $0-48
+	MOVD buf+8(FP), R0
+	MOVD max+16(FP), R1
 	MOVD 8(g), R2         // g.stack.hi
 	SUB  $16, R2          // no record can lie above this
 	MOVD RSP, R3
 	SUB  $16, R3          // each record must lie above the one before
-	MOVD R29, R4
+	MOVD from+0(FP), R4
+	CMP  $0, R4
+	CSEL EQ, R29, R4, R4
 	MOVD $0x9E3779B97F4A7C15, R8
 	MOVD ZR, R5           // hash
 	MOVD ZR, R9           // root
@@ -43,7 +45,7 @@ kept:
 	MOVD R7, R9
 
 done:
-	MOVD R5, hash+16(FP)
-	MOVD R9, root+24(FP)
-	MOVD R6, n+32(FP)
+	MOVD R5, hash+24(FP)
+	MOVD R9, root+32(FP)
+	MOVD R6, n+40(FP)
 	RET
