@@ -17,7 +17,6 @@ func (p *Probe) openLimit(d *probe.Desc, g proc.Group, open func(proc.Group) (*p
 		return s, err
 	}
 	gauge := p.core.Gauge(d)
-	s.gauges = []*probe.Gauge{gauge}
 	s.reopen, s.close = l.Reopen, l.Close
 	s.sample = func() error {
 		v, err := l.Read()
@@ -26,7 +25,6 @@ func (p *Probe) openLimit(d *probe.Desc, g proc.Group, open func(proc.Group) (*p
 			return err
 		case math.IsInf(v, 1):
 			p.core.Absent(d.Name, "no limit is set")
-			gauge.Set(math.NaN())
 		default:
 			gauge.Set(v)
 			p.core.Absent(d.Name, "")

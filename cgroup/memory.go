@@ -38,7 +38,6 @@ func (p *Probe) openUsage(g proc.Group) (*source, error) {
 		return s, err
 	}
 	level := p.core.Gauge(descGroupUsage)
-	s.gauges = []*probe.Gauge{level}
 	s.reopen, s.close = f.Reopen, closeAll(f)
 	s.sample = func() error {
 		v, err := readUint(f)
@@ -67,7 +66,7 @@ func (p *Probe) openStat2(g proc.Group) (*source, error) {
 		split.set(v[0], v[1], v[2], v[3], v[4])
 		return nil
 	})
-	s.metrics, s.gauges = []*probe.Desc{descGroupStat}, split.gauges()
+	s.metrics = []*probe.Desc{descGroupStat}
 	return s, err
 }
 
@@ -80,7 +79,7 @@ func (p *Probe) openStat1(g proc.Group) (*source, error) {
 		split.set(v[0], v[1], v[2], proc.Value{}, proc.Value{})
 		return nil
 	})
-	s.metrics, s.gauges = []*probe.Desc{descGroupStat}, split.gauges()
+	s.metrics = []*probe.Desc{descGroupStat}
 	return s, err
 }
 
@@ -92,10 +91,6 @@ func (p *Probe) newSplit() split {
 		return p.core.Gauge(descGroupStat, probe.Attr{Key: attrCgroupMemory, Value: kind})
 	}
 	return split{of("anon"), of("file"), of("shmem"), of("kernel"), of("sock")}
-}
-
-func (s split) gauges() []*probe.Gauge {
-	return []*probe.Gauge{s.anon, s.file, s.shmem, s.kernel, s.sock}
 }
 
 // set takes the kernel's numbers. It counts tmpfs and shared memory as file

@@ -1,7 +1,6 @@
 package cgroup
 
 import (
-	"math"
 	"sync"
 	"time"
 
@@ -120,17 +119,14 @@ func (p *Probe) add(s *source, err error) {
 	p.take(s, s.sample())
 }
 
-// take keeps the list of what is absent true after a sample or a tick. A gauge
-// is unset after its metric was listed, and set before it is taken off, so that
-// a reading in between has no old value.
+// take keeps the list of what is absent true after a sample or a tick. A metric
+// that is listed has no value in a reading, whatever its series last held; it is
+// taken off the list when the series hold the present.
 func (p *Probe) take(s *source, err error) {
 	switch {
 	case err != nil:
 		p.list(s.metrics, err)
 		p.list(s.decides, err)
-		for _, g := range s.gauges {
-			g.Set(math.NaN())
-		}
 		s.failed, s.broken = true, true
 	case s.failed:
 		for _, d := range s.metrics {

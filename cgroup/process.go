@@ -23,7 +23,6 @@ func (p *Probe) openStatus() (*source, error) {
 		return s, err
 	}
 	levels := processGauges(&p.core)
-	s.gauges = levels[:]
 	statm, err := proc.Open(filepath.Join(p.opts.Root, "proc/self/statm"))
 	s.close = func() {
 		p.mark.leave(peak)

@@ -30,7 +30,6 @@ func (p *Probe) openProcess() (*source, error) {
 		return s, err
 	}
 	level, peak := p.core.Gauge(descRSS), p.core.Peak(descPeak)
-	s.gauges = []*probe.Gauge{level}
 	s.tick = func() error {
 		m, err := self.MemoryInfo()
 		if err != nil {

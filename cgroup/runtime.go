@@ -25,7 +25,6 @@ func (p *Probe) openGo() (*source, error) {
 	live, free, released, stack := of("live"), of("free"), of("released"), of("stack")
 	return &source{
 		metrics: []*probe.Desc{descGo},
-		gauges:  []*probe.Gauge{live, free, released, stack},
 		sample: func() error {
 			metrics.Read(samples)
 			live.Set(sum(samples[:1]))

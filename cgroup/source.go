@@ -21,9 +21,8 @@ type file interface {
 // A source reads one kernel file, or a few that belong together, for the
 // metrics that come from it. The probe's lock is held while it is called.
 type source struct {
-	metrics []*probe.Desc  // absent while the source fails
-	decides []*probe.Desc  // the same, and sample itself lists them otherwise
-	gauges  []*probe.Gauge // of these, what has to be unset then
+	metrics []*probe.Desc // absent while the source fails
+	decides []*probe.Desc // the same, and sample itself lists them otherwise
 
 	// marks says that a peak among the metrics rests on a mark of the kernel,
 	// which after a failure has an older maximum than that of the windows that

@@ -166,9 +166,7 @@ func TestHostComesBack(t *testing.T) {
 			var r probe.Reading
 			w.Read(&r)
 			for _, d := range tt.metrics {
-				if got := reasonFor(&r, d.Name); !strings.Contains(got, "no such file") {
-					t.Errorf("got reason %q for %s, want one for the missing file", got, d.Name)
-				}
+				checkAbsent(t, &r, d.Name, "no such file")
 			}
 			if err := os.Rename(name+".away", name); err != nil {
 				t.Fatal(err)
@@ -187,19 +185,15 @@ func TestHostComesBack(t *testing.T) {
 	}
 }
 
-// reasonFor is why a metric is absent, "" if it is not.
-func reasonFor(r *probe.Reading, name string) string {
-	for _, a := range r.Absent {
-		if a.Name == name {
-			return a.Reason
-		}
-	}
-	return ""
-}
-
 func checkAbsent(t *testing.T, r *probe.Reading, name, reason string) {
 	t.Helper()
-	if got := reasonFor(r, name); !strings.Contains(got, reason) {
+	got := ""
+	for _, a := range r.Absent {
+		if a.Name == name {
+			got = a.Reason
+		}
+	}
+	if !strings.Contains(got, reason) {
 		t.Errorf("got reason %q for %s, want %q", got, name, reason)
 	}
 	for range r.Find(name) {
