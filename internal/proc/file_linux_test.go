@@ -83,6 +83,52 @@ func TestRemovedGroup(t *testing.T) {
 	}
 }
 
+// TestGroupComesBack: what is kept of a group that was removed is dead, also
+// when there is another group of the same name, until it is opened anew.
+func TestGroupComesBack(t *testing.T) {
+	c, err := Detect("/")
+	if err != nil {
+		t.Skipf("needs cgroups: %v", err)
+	}
+	g, err := c.Lookup("cpu")
+	if err != nil {
+		t.Skipf("needs a cpu controller: %v", err)
+	}
+	g.Dir, err = os.MkdirTemp(g.Dir, "tidestaff-test-")
+	if err != nil {
+		t.Skipf("needs the right to make a cgroup: %v", err)
+	}
+	defer os.Remove(g.Dir)
+	l, err := OpenCPULimit(g)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("needs the cpu controller for new groups: %v", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if _, err := l.Read(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(g.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Reopen(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want fs.ErrNotExist", err)
+	}
+	if err := os.Mkdir(g.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := l.Read(); !errors.Is(err, ErrDetached) {
+		t.Errorf("got %v, %v, want %v", v, err, ErrDetached)
+	}
+	if err := l.Reopen(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Read(); err != nil {
+		t.Errorf("got %v from the new group", err)
+	}
+}
+
 // TestRealKernel parses this machine's files, so that a kernel which prints
 // something the fixtures do not know is noticed.
 func TestRealKernel(t *testing.T) {
