@@ -70,7 +70,7 @@
 //
 // An open allocates the File (64 bytes) and, as ReadFile, ReadDir and Stat do,
 // finds out who does it: a few nanoseconds in a context with a role and a
-// method or a view by [Probe.In], otherwise about a microsecond. ReadFile makes
+// method or a view by [Probe.In], otherwise what [probe.LabelOf] says. ReadFile makes
 // the same system calls and allocations as os.ReadFile. A copy between
 // descriptors asks the kernel what they are first: five cheap system calls.
 //

@@ -47,5 +47,6 @@
 // # Platforms
 //
 // The walk is built for amd64 and arm64, unless the build tag tidestaff_nofp
-// leaves it out; elsewhere runtime.Callers does everything.
+// leaves it out; elsewhere runtime.Callers does everything. What a build changes
+// about frames is tested by the step "call chains in other builds" of .ci/run.
 package callsite
