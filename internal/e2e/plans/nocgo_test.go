@@ -1,0 +1,7 @@
+//go:build !cgo
+
+package plans
+
+import "testing"
+
+func TestMattn(t *testing.T) { t.Skip("mattn/go-sqlite3 needs a C compiler: install gcc") }
