@@ -20,7 +20,9 @@ import (
 // and that function's name. What starts goroutines for others, such as
 // sync.WaitGroup, does not count as the first.
 //
-// At most 4,096 call chains are told apart; later ones are "(other)".
+// At most 4,096 call chains are told apart; later ones are "(other)". A chain
+// without a function of the service has the method "(unknown)", and one of more
+// than 512 frames has the role "(unknown)".
 //
 // A complete label in ctx costs a few nanoseconds. On amd64 and arm64 a call
 // chain of 20 frames costs about half of what a pair of clock reads costs. On

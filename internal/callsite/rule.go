@@ -140,7 +140,7 @@ func isTest(name string) bool {
 
 // launchers start goroutines for others: what they call first is the
 // goroutine's first function in all but name.
-var launchers = map[string]bool{"sync": true, "golang.org/x/sync/errgroup": true, "iter": true}
+var launchers = []string{"sync", "iter", "golang.org/x/sync/errgroup", "github.com/sourcegraph/conc"}
 
 // roleOf names the kind of goroutine by its first function, the last of chain.
 func roleOf(chain []string) string {
@@ -149,7 +149,7 @@ func roleOf(chain []string) string {
 	}
 	root := parse(chain[len(chain)-1])
 	for _, name := range slices.Backward(chain) {
-		if f := parse(name); !launchers[f.pkg] && f != (function{pkg: "runtime", name: "corostart"}) {
+		if f := parse(name); !below(launchers, f.pkg) && f != (function{pkg: "runtime", name: "corostart"}) {
 			root = f
 			break
 		}

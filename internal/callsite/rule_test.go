@@ -76,6 +76,7 @@ var chains = []struct {
 	{"empty", "", Unknown, Unknown},
 	{"WaitGroup.Go", "os.Open app.(*S).Load app.Start.func1 sync.(*WaitGroup).Go.func1", "(*S).Load", "background:Start"},
 	{"errgroup", "os.Open app.(*S).Load golang.org/x/sync/errgroup.(*Group).Go.func1", "(*S).Load", "background:(*S).Load"},
+	{"conc", "os.Open app.load app.(*S).Run.func1 github.com/sourcegraph/conc/panics.(*Catcher).Try github.com/sourcegraph/conc.(*WaitGroup).Go.func1", "(*S).Run", "background:(*S).Run"},
 	{"a pulled iterator", "os.Open app.(*S).All.func1 iter.Pull[...].func1 runtime.corostart", "(*S).All", "background:(*S).All"},
 	{"a launcher's own", "sync.runtime_x", Unknown, "background:runtime_x"},
 	{"gRPC", "os.Open app.(*S).Load google.golang.org/grpc.(*Server).serveStreams.func2.1", "(*S).Load", "request"},
