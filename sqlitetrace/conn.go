@@ -12,6 +12,7 @@ import (
 type conn struct {
 	inner driver.Conn
 	probe *Probe
+	db    *database
 	shard int // of the recorders: a connection has its own
 
 	// Optional interfaces of inner, nil where it lacks them. A legacy one is
@@ -31,19 +32,25 @@ type conn struct {
 	// none is allocated, and so that a bad connection is known to be in one:
 	// database/sql then does not try another.
 	tx tx
+
+	// The write lock of the database, which only a transaction can hold from one
+	// execution to the next.
+	hold      hold // on the ledger
+	holding   bool
+	heldSince int64
 }
 
 // wrapConn wraps what a driver's Open or Connect has returned. A connection
 // that this probe wraps already, because both its driver and its connector are
 // watched, stays as it is: nothing is counted twice.
-func (p *Probe) wrapConn(inner driver.Conn, err error) (driver.Conn, error) {
+func (p *Probe) wrapConn(inner driver.Conn, err error, db *database) (driver.Conn, error) {
 	if err != nil || inner == nil {
 		return inner, err
 	}
 	if w, ok := inner.(interface{ watchedBy() *Probe }); ok && w.watchedBy() == p {
 		return inner, nil
 	}
-	c := &conn{inner: inner, probe: p, shard: int(p.conns.Add(1))}
+	c := &conn{inner: inner, probe: p, db: db, shard: int(p.conns.Add(1))}
 	c.checker, _ = inner.(driver.NamedValueChecker)
 	c.resetter, _ = inner.(driver.SessionResetter)
 	c.validator, _ = inner.(driver.Validator)
@@ -66,7 +73,12 @@ func (c *conn) Unwrap() driver.Conn { return c.inner }
 func (c *conn) Raw() driver.Conn { return c.inner }
 
 // Close implements [driver.Conn].
-func (c *conn) Close() error { return c.inner.Close() }
+func (c *conn) Close() error {
+	if c.tx.open { // (*sql.Conn).Raw or a bad connection can bring that about
+		defer c.tx.closed()
+	}
+	return c.inner.Close()
+}
 
 // Ping implements [driver.Pinger]. database/sql takes the absence of a Pinger
 // for success.
@@ -114,7 +126,8 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 // very value that the driver returned: database/sql compares it so, and then
 // prepares; that it executes after all is counted by the statement.
 func (c *conn) exec(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	x := c.begin(ctx, kindExec, query)
+	var x execution
+	x.begin(c, ctx, kindExec, query)
 	defer x.end()
 	res, err := c.execInner(ctx, query, args)
 	x.skipped(err)
@@ -136,7 +149,8 @@ func (c *conn) execInner(ctx context.Context, query string, named []driver.Named
 // query is QueryContext, for connections that have it; see exec. The rows that
 // it returns go on with the execution.
 func (c *conn) query(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	x := c.begin(ctx, kindQuery, query)
+	var x execution
+	x.begin(c, ctx, kindQuery, query)
 	defer x.end()
 	rows, err := c.queryInner(ctx, query, args)
 	x.skipped(err)

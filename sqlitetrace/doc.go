@@ -32,6 +32,24 @@
 //     stays here, and appears in nothing else but tidestaff.db.queries.
 //   - tidestaff.db.errors by class, and tidestaff.db.retries.
 //
+// Per transaction, by the method that began it, also where statements begin and
+// end it ("BEGIN IMMEDIATE" on a *sql.Conn):
+//
+//   - tidestaff.db.transaction.duration by outcome: the hold, from the end of
+//     the begin to the end of the commit or rollback. Abandoned is a transaction
+//     that was rolled back because its context had ended.
+//   - tidestaff.db.transaction.time by phase: begin, statements, idle, commit,
+//     rollback. Idle is what the hold has over the time in the driver.
+//   - tidestaff.db.transaction.statements and .active.
+//
+// For SQLite, per database file, the ledger of the write lock:
+//
+//   - tidestaff.db.lock.hold.duration, by the method that held it.
+//   - tidestaff.db.lock.waits, .wait.time and .poll.time, by who waited and who
+//     held it. Polling is the part of a wait in which the lock was free: SQLite
+//     asks for it after 1, 2, 5, 10, ... 100 ms, and sleeps on in between.
+//   - tidestaff.db.others.wait.time: the same, charged to the method that held.
+//
 // The method and the role of an execution are those of [probe.LabelOf]. Rows
 // belong to the query that made them, commit and rollback to the method that
 // began the transaction, on whatever goroutine they run. Each query also adds
@@ -62,6 +80,19 @@
 // modernc.org/sqlite, mattn/go-sqlite3 and ncruces/go-sqlite3; if
 // [Options].System is not "sqlite", SQLSTATE is looked for. An operation has at
 // most one error, its first.
+//
+// The write lock is held from the BEGIN IMMEDIATE or EXCLUSIVE (in words, or by
+// _txlock in the dsn) or from a transaction's first write to the return of the
+// commit or rollback, and by a write outside a transaction for as long as that
+// takes. Holders and waiters must be of one Probe, and of one file: see
+// [Options].DBKey. Who waits for another process, or another Probe, waits for
+// "(external)", which is seen where the wait ends in SQLITE_BUSY or in a BEGIN
+// IMMEDIATE of 8 ms or more; a write that had to wait so is a long write. A wait of less than a
+// millisecond, SQLite's first sleep, is none. How long a statement polled before
+// it did its work is bounded by what SQLite's busy handler sleeps. In
+// rollback-journal mode readers hold up a commit as well, which is not in the
+// ledger, nor are the locks of a shared cache and what a PRAGMA or VACUUM of
+// another connection locks.
 //
 // The time that a call waits for a connection from the pool is spent in
 // database/sql and not seen here. Whoever calls the database from inside the

@@ -29,7 +29,7 @@ func (p *Probe) Open(driverName, dsn string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.OpenDB(c), nil
+	return sql.OpenDB(&connector{c, p, p.database(dsn, true)}), nil
 }
 
 // OpenDB opens a database as [sql.OpenDB] does, and watches it.
@@ -37,7 +37,9 @@ func (p *Probe) OpenDB(c driver.Connector) *sql.DB { return sql.OpenDB(p.Connect
 
 // Connector wraps a connector: its connections are watched. Close closes the
 // original, if that can be closed, and Driver is the original's.
-func (p *Probe) Connector(c driver.Connector) driver.Connector { return &connector{c, p} }
+func (p *Probe) Connector(c driver.Connector) driver.Connector {
+	return &connector{c, p, p.database("", false)}
+}
 
 // Driver wraps a driver, for what can only open a database by a name:
 //
@@ -58,7 +60,7 @@ type watchedDriver struct {
 // Open implements [driver.Driver]. database/sql uses OpenConnector.
 func (d watchedDriver) Open(dsn string) (driver.Conn, error) {
 	c, err := d.inner.Open(dsn)
-	return d.probe.wrapConn(c, err)
+	return d.probe.wrapConn(c, err, d.probe.database(dsn, true))
 }
 
 // OpenConnector implements [driver.DriverContext].
@@ -67,7 +69,7 @@ func (d watchedDriver) OpenConnector(dsn string) (driver.Connector, error) {
 	if err != nil || c == nil {
 		return c, err
 	}
-	return d.probe.Connector(c), nil
+	return &connector{c, d.probe, d.probe.database(dsn, true)}, nil
 }
 
 // Unwrap is the original driver.
@@ -85,12 +87,13 @@ func connectorOf(d driver.Driver, dsn string) (driver.Connector, error) {
 type connector struct {
 	inner driver.Connector
 	probe *Probe
+	db    *database
 }
 
 // Connect implements [driver.Connector].
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.inner.Connect(ctx)
-	return c.probe.wrapConn(conn, err)
+	return c.probe.wrapConn(conn, err, c.db)
 }
 
 // Driver implements [driver.Connector]. It is the original driver, not a

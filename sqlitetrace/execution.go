@@ -12,7 +12,8 @@ import (
 // commit's, or the close of a query's rows. It is used in this order, so that
 // it is counted once also if the driver panics, which passes through:
 //
-//	x := c.begin(ctx, kindExec, query)
+//	var x execution
+//	x.begin(c, ctx, kindExec, query)
 //	defer x.end()
 //	... the driver's call
 //	x.returned(err)
@@ -25,7 +26,11 @@ type execution struct {
 	ctx     context.Context // of the call; tells a deadline from a cancelation
 	op      *probe.Op
 	span    probe.Span
+	tx      *tx // that it begins, ends or is part of; nil for none
+	txID    int64
 	kind    kind
+	part    txPart
+	bid     bid
 	outcome outcome
 	failure class // for outcomeRan
 }
@@ -45,29 +50,35 @@ const (
 // Everything that costs more than an atomic load comes after the question
 // whether anybody watches. The method must be found now and not at the end:
 // rows may be closed, and transactions ended, on other goroutines.
-func (c *conn) begin(ctx context.Context, k kind, query string) execution {
+func (x *execution) begin(c *conn, ctx context.Context, k kind, query string) {
 	if !c.probe.core.Watched() {
-		return execution{}
+		c.unwatched(query)
+		return
 	}
-	text := noStatement
-	if query != "" {
-		text = c.statement(query)
-	}
-	return c.beginStatement(ctx, k, text)
+	x.beginStatement(c, ctx, k, c.statement(query))
 }
 
 // beginStatement begins an execution of a statement that is known.
-func (c *conn) beginStatement(ctx context.Context, k kind, text *statement) execution {
-	return c.beginAs(ctx, k, c.probe.series.Of(probe.LabelOf(ctx)), probe.OpOf(ctx), text)
+func (x *execution) beginStatement(c *conn, ctx context.Context, k kind, text *statement) {
+	x.beginAs(c, ctx, k, c.probe.series.Of(probe.LabelOf(ctx)), probe.OpOf(ctx), text)
+	if x.series == nil {
+		return
+	}
+	if c.tx.open {
+		x.tx, x.txID = &c.tx, c.tx.id
+	}
+	if text.writes || text.effect == effectImmediate {
+		x.bidForLock()
+	}
 }
 
 // beginAs begins an execution on behalf of a method that is known already.
-func (c *conn) beginAs(ctx context.Context, k kind, s *series, op *probe.Op, text *statement) execution {
+func (x *execution) beginAs(c *conn, ctx context.Context, k kind, s *series, op *probe.Op, text *statement) {
 	span := c.probe.core.Begin(s.label)
 	if span.Start() == 0 { // the last window was closed in between
-		return execution{}
+		return
 	}
-	return execution{conn: c, series: s, text: text, ctx: ctx, op: op, span: span, kind: k}
+	x.conn, x.series, x.text, x.ctx, x.op, x.span, x.kind = c, s, text, ctx, op, span, k
 }
 
 // returned notes how the driver's call ended.
@@ -127,15 +138,18 @@ func (x *execution) end() {
 	ns, _ := x.conn.probe.core.End(x.span) // it was watched, or series were nil
 	switch x.outcome {
 	case outcomeSkipped:
+		x.finish(ns, ns)
 		return
 	case outcomeRetried:
 		x.series.retried(x.kind)
+		x.finish(ns, ns)
 		return
 	case outcomePanicked:
 		x.failure = classOther // and the panic goes on: nothing here recovers
 	}
 	x.began(ns)
 	x.count(ns)
+	x.finish(ns, ns)
 }
 
 // began counts the statement as executed, after a call of ns nanoseconds. It
@@ -155,5 +169,15 @@ func (x *execution) count(busy int64) {
 	x.series.of(x.kind).duration.RecordShard(x.conn.shard, busy)
 	if x.failure != classNone {
 		x.series.failed(x.kind, x.failure)
+	}
+}
+
+// finish says what the execution means to the transaction and to the write
+// lock, after wall nanoseconds of which busy were spent in the driver.
+func (x *execution) finish(wall, busy int64) {
+	end := x.span.Start() + wall
+	x.settleTx(end, busy)
+	if x.bid != bidNone {
+		x.settleLock(end, x.conn.tx.open)
 	}
 }

@@ -55,9 +55,12 @@ func (s *server) called() {
 
 // Connect, Driver and Close make the server a driver.Connector.
 func (s *server) Connect(ctx context.Context) (driver.Conn, error) {
+	s.mu.Lock()
 	s.conns++
-	s.log("connect %d%s", s.conns, of(ctx))
-	c := &fakeConn{server: s, id: s.conns}
+	id := s.conns
+	s.mu.Unlock()
+	s.log("connect %d%s", id, of(ctx))
+	c := &fakeConn{server: s, id: id}
 	return connShapes[s.shape.conn](c), nil
 }
 

@@ -68,15 +68,30 @@ const (
 
 var kindNames = [kinds]string{"exec", "query", "tx"}
 
+// A lazy is made when it is first asked for, so that what never occurs has no
+// series. Two that race to make one get the same metrics from the Core, so it
+// does not matter whose struct stays.
+type lazy[T any] struct{ p atomic.Pointer[T] }
+
+func (l *lazy[T]) get(make func() *T) *T {
+	if v := l.p.Load(); v != nil {
+		return v
+	}
+	l.p.CompareAndSwap(nil, make())
+	return l.p.Load()
+}
+
 // A series holds the metrics of one method in one role. Those of a kind of
 // operation are made when the first one ends, so that a method that only
 // queries has no empty series for the rest.
 type series struct {
 	probe  *Probe
 	label  *probe.Label
-	kinds  [kinds]atomic.Pointer[kindSeries]
-	cursor atomic.Pointer[cursorSeries]
-	rows   atomic.Pointer[probe.Recorder] // affected
+	kinds  [kinds]lazy[kindSeries]
+	cursor lazy[cursorSeries]
+	rows   lazy[probe.Recorder] // affected
+	tx     lazy[txSeries]
+	lock   lazy[lockSeries]
 }
 
 // A kindSeries has what all kinds have. Counters of failures are made when one
@@ -84,8 +99,8 @@ type series struct {
 type kindSeries struct {
 	duration *probe.Recorder
 	queries  *probe.Counter // nil for kindTx
-	errors   [classes]atomic.Pointer[probe.Counter]
-	retries  atomic.Pointer[probe.Counter]
+	errors   [classes]lazy[probe.Counter]
+	retries  lazy[probe.Counter]
 }
 
 // A cursorSeries has what only queries have. The three phases are counters and
@@ -98,83 +113,67 @@ type cursorSeries struct {
 	active            *probe.Counter
 }
 
-// attrs are the attributes of the series of a kind, with more if there are.
-func (s *series) attrs(k kind, more ...probe.Attr) []probe.Attr {
+// base are the attributes that all series of the method have, with more.
+func (s *series) base(more ...probe.Attr) []probe.Attr {
 	return append([]probe.Attr{
 		{Key: AttrSystem, Value: s.probe.system},
 		{Key: probe.AttrMethod, Value: s.label.Method},
 		{Key: probe.AttrRole, Value: s.label.Role},
-		{Key: AttrOperation, Value: kindNames[k]},
 	}, more...)
 }
 
-// of gives the series of a kind. Two that race to make it get the same metrics
-// from the Core, so it does not matter whose struct stays.
+// attrs are the attributes of the series of a kind, with more if there are.
+func (s *series) attrs(k kind, more ...probe.Attr) []probe.Attr {
+	return append(s.base(probe.Attr{Key: AttrOperation, Value: kindNames[k]}), more...)
+}
+
+// of gives the series of a kind.
 func (s *series) of(k kind) *kindSeries {
-	if ks := s.kinds[k].Load(); ks != nil {
+	if ks := s.kinds[k].p.Load(); ks != nil { // without the call, in the hot path
 		return ks
 	}
-	ks := &kindSeries{duration: s.probe.core.Recorder(descDuration, s.attrs(k)...)}
-	if k != kindTx {
-		ks.queries = s.probe.core.Counter(descQueries, s.attrs(k)...)
-	}
-	if !s.kinds[k].CompareAndSwap(nil, ks) {
-		return s.kinds[k].Load()
-	}
-	return ks
+	return s.kinds[k].get(func() *kindSeries {
+		ks := &kindSeries{duration: s.probe.core.Recorder(descDuration, s.attrs(k)...)}
+		if k != kindTx {
+			ks.queries = s.probe.core.Counter(descQueries, s.attrs(k)...)
+		}
+		return ks
+	})
 }
 
 // cursors gives the series that only queries have.
 func (s *series) cursors() *cursorSeries {
-	if cs := s.cursor.Load(); cs != nil {
+	return s.cursor.get(func() *cursorSeries {
+		core, attrs := &s.probe.core, s.attrs(kindQuery)
+		phase := func(name string) *probe.Counter {
+			return core.Counter(descQueryTime, s.attrs(kindQuery, probe.Attr{Key: AttrPhase, Value: name})...)
+		}
+		cs := &cursorSeries{
+			call: phase("call"), close: phase("close"),
+			rows:   core.Recorder(descRows, attrs...),
+			held:   core.Recorder(descCursor, attrs...),
+			active: core.Counter(descActive, attrs...),
+		}
+		if s.probe.timing != RowTimingOff {
+			cs.step = phase("step")
+		}
 		return cs
-	}
-	core, attrs := &s.probe.core, s.attrs(kindQuery)
-	phase := func(name string) *probe.Counter {
-		return core.Counter(descQueryTime, s.attrs(kindQuery, probe.Attr{Key: AttrPhase, Value: name})...)
-	}
-	cs := &cursorSeries{
-		call: phase("call"), close: phase("close"),
-		rows:   core.Recorder(descRows, attrs...),
-		held:   core.Recorder(descCursor, attrs...),
-		active: core.Counter(descActive, attrs...),
-	}
-	if s.probe.timing != RowTimingOff {
-		cs.step = phase("step")
-	}
-	s.cursor.Store(cs)
-	return cs
+	})
 }
 
 // affected gives the recorder of rows that statements have affected.
 func (s *series) affected() *probe.Recorder {
-	r := s.rows.Load()
-	if r == nil {
-		r = s.probe.core.Recorder(descAffected, s.attrs(kindExec)...)
-		s.rows.Store(r)
-	}
-	return r
+	return s.rows.get(func() *probe.Recorder { return s.probe.core.Recorder(descAffected, s.attrs(kindExec)...) })
 }
 
 // failed counts an operation of kind k that failed.
 func (s *series) failed(k kind, c class) {
-	at := &s.of(k).errors[c]
-	counter := at.Load()
-	if counter == nil {
-		attr := probe.Attr{Key: attrErrorType, Value: classNames[c]}
-		counter = s.probe.core.Counter(descErrors, s.attrs(k, attr)...)
-		at.Store(counter)
-	}
-	counter.Add(1)
+	s.of(k).errors[c].get(func() *probe.Counter {
+		return s.probe.core.Counter(descErrors, s.attrs(k, probe.Attr{Key: attrErrorType, Value: classNames[c]})...)
+	}).Add(1)
 }
 
 // retried counts an attempt that database/sql repeats.
 func (s *series) retried(k kind) {
-	at := &s.of(k).retries
-	counter := at.Load()
-	if counter == nil {
-		counter = s.probe.core.Counter(descRetries, s.attrs(k)...)
-		at.Store(counter)
-	}
-	counter.Add(1)
+	s.of(k).retries.get(func() *probe.Counter { return s.probe.core.Counter(descRetries, s.attrs(k)...) }).Add(1)
 }

@@ -1,6 +1,7 @@
 package sqlitetrace
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +24,13 @@ type Options struct {
 	// RowTiming says how the time of stepping rows is found; the zero value
 	// samples it.
 	RowTiming RowTiming
+	// DBKey tells one database from another by the data source name with which
+	// it is opened: equal keys share a write lock, none is shared under "". If
+	// nil, the key is the file's absolute path, which is found in the names of
+	// modernc.org/sqlite, mattn/go-sqlite3 and ncruces/go-sqlite3. It is called
+	// with "" for a connector, whose name is not known; if nil, each connector
+	// is a database of its own.
+	DBKey func(dsn string) string
 }
 
 // A Probe measures the databases that are opened through it. It is a
@@ -35,6 +43,9 @@ type Probe struct {
 	conns  atomic.Int64 // connections ever made; each owns a shard of the recorders
 
 	statements *probe.Table[string, statement] // by text
+	databases  databases
+	dbKey      func(string) string
+	pairs      *pairs
 }
 
 var _ probe.Probe = (*Probe)(nil)
@@ -46,7 +57,8 @@ func New(o Options) *Probe {
 		p.system = systemSQLite
 	}
 	p.core.Name, p.core.Activity = o.Name, "statement"
-	p.core.Descs = descs
+	p.core.Descs = slices.Concat(descs, txDescs)
+	p.dbKey, p.databases.byKey, p.pairs = o.DBKey, map[string]*database{}, newPairs(p)
 	p.series = probe.NewSeries(o.MaxSeries, func(l *probe.Label) *series { return &series{probe: p, label: l} })
 	return p
 }

@@ -125,6 +125,9 @@ func TestCounts(t *testing.T) {
 		"tidestaff.db.cursor.duration (*Store).Get query":      1,
 		"tidestaff.db.cursor.active (*Store).List query":       0,
 		"tidestaff.db.cursor.active (*Store).Get query":        0,
+		"tidestaff.db.transaction.duration (*Store).List ":     1,
+		"tidestaff.db.transaction.statements (*Store).List ":   1,
+		"tidestaff.db.transaction.active (*Store).List ":       0,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("reading (-want +got):\n%s", diff)

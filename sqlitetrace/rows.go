@@ -39,7 +39,7 @@ func (x *execution) wrapRows(inner driver.Rows, err error) (driver.Rows, error) 
 	r.timer = newStepTimer(x.conn.probe.timing, uint32(now))
 	x.series.cursors().active.Add(1)
 	x.began(r.call)
-	x.series = nil // the rows end it
+	x.series = nil // the rows end it, and with it the bid for the lock
 	return r.exact(), nil
 }
 
@@ -123,6 +123,7 @@ func (r *rows) end(start int64) {
 	s.rows.RecordShard(x.conn.shard, r.count())
 	s.held.RecordShard(x.conn.shard, held)
 	s.active.Add(-1)
+	x.finish(held, r.call+step+closing)
 }
 
 // Columns implements [driver.Rows].

@@ -52,14 +52,15 @@ func (c *conn) wrapStmt(inner driver.Stmt, query string, err error) (driver.Stmt
 }
 
 // begin begins an execution of the statement, whose text is looked up once.
-func (s *stmt) begin(ctx context.Context, k kind) execution {
+func (s *stmt) begin(x *execution, ctx context.Context, k kind) {
 	if !s.conn.probe.core.Watched() {
-		return execution{}
+		s.conn.unwatched(s.query)
+		return
 	}
 	if s.text == nil {
 		s.text = s.conn.lookUp(s.query)
 	}
-	return s.conn.beginStatement(ctx, k, s.text)
+	x.beginStatement(s.conn, ctx, k, s.text)
 }
 
 // Close implements [driver.Stmt].
@@ -82,7 +83,8 @@ func (s *stmt) CheckNamedValue(nv *driver.NamedValue) error {
 // method that executes, which need not be the one that prepared. ErrSkip from a
 // statement is a failure like any other: only a connection may fall back.
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	x := s.begin(ctx, kindExec)
+	var x execution
+	s.begin(&x, ctx, kindExec)
 	defer x.end()
 	res, err := s.execInner(ctx, args)
 	x.returned(err)
@@ -103,7 +105,8 @@ func (s *stmt) execInner(ctx context.Context, named []driver.NamedValue) (driver
 
 // QueryContext implements [driver.StmtQueryContext].
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	x := s.begin(ctx, kindQuery)
+	var x execution
+	s.begin(&x, ctx, kindQuery)
 	defer x.end()
 	rows, err := s.queryInner(ctx, args)
 	x.returned(err)
@@ -124,7 +127,8 @@ func (s *stmt) queryInner(ctx context.Context, named []driver.NamedValue) (drive
 // Exec implements [driver.Stmt]. database/sql uses ExecContext; this is for who
 // gets at the statement through (*sql.Conn).Raw.
 func (s *stmt) Exec(args []driver.Value) (driver.Result, error) {
-	x := s.begin(context.Background(), kindExec)
+	var x execution
+	s.begin(&x, context.Background(), kindExec)
 	defer x.end()
 	res, err := legacyStmt(s.inner).Exec(args)
 	x.returned(err)
@@ -134,7 +138,8 @@ func (s *stmt) Exec(args []driver.Value) (driver.Result, error) {
 
 // Query implements [driver.Stmt]; see Exec.
 func (s *stmt) Query(args []driver.Value) (driver.Rows, error) {
-	x := s.begin(context.Background(), kindQuery)
+	var x execution
+	s.begin(&x, context.Background(), kindQuery)
 	defer x.end()
 	rows, err := legacyStmt(s.inner).Query(args)
 	x.returned(err)

@@ -10,18 +10,39 @@ import (
 // A tx wraps a transaction. Its commit or rollback belongs to the method that
 // began it: database/sql may roll back on a goroutine of its own. One that was
 // begun while nobody watched has no method, and its end is not counted.
+//
+// A transaction that statements begin and end ("BEGIN IMMEDIATE" on a *sql.Conn)
+// is one as well, of no driver.Tx.
 type tx struct {
 	conn   *conn
-	inner  driver.Tx
+	inner  driver.Tx // nil for one that statements began
 	series *series
 	op     *probe.Op
+	ctx    context.Context
 	open   bool // neither committed nor rolled back
+	id     int64
+
+	began      int64 // ns that the begin took
+	start      int64 // of the hold: when the begin had ended
+	busy       int64 // ns of its statements
+	statements int64
 }
+
+// A txPart is what an execution is to its transaction.
+type txPart uint8
+
+const (
+	txStatement txPart = iota
+	txBegin
+	txCommit
+	txRollback
+)
 
 // Begin implements [driver.Conn]. database/sql uses BeginTx; this is for who
 // gets at the connection through (*sql.Conn).Raw.
 func (c *conn) Begin() (driver.Tx, error) {
-	x := c.begin(context.Background(), kindTx, "")
+	var x execution
+	x.beginTx(c, context.Background(), c.db.immediate)
 	defer x.end()
 	t, err := legacyConn(c.inner).Begin()
 	x.returned(err)
@@ -30,11 +51,24 @@ func (c *conn) Begin() (driver.Tx, error) {
 
 // BeginTx implements [driver.ConnBeginTx].
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
-	x := c.begin(ctx, kindTx, "")
+	var x execution
+	x.beginTx(c, ctx, c.db.immediate && !opts.ReadOnly)
 	defer x.end()
 	t, err := c.beginInner(ctx, opts)
 	x.returned(err)
 	return c.wrapTx(t, err, &x)
+}
+
+// beginTx begins the execution that begins a transaction, and that asks for the
+// write lock if the dsn says so.
+func (x *execution) beginTx(c *conn, ctx context.Context, immediate bool) {
+	if !c.probe.core.Watched() {
+		return
+	}
+	x.beginAs(c, ctx, kindTx, c.probe.series.Of(probe.LabelOf(ctx)), probe.OpOf(ctx), noStatement)
+	if x.series != nil && immediate {
+		x.bidForLock()
+	}
 }
 
 // beginInner begins a transaction of the original connection. Without BeginTx
@@ -66,40 +100,136 @@ func (c *conn) wrapTx(inner driver.Tx, err error, x *execution) (driver.Tx, erro
 		return inner, err
 	}
 	t := &c.tx
-	if t.open {
+	if t.open && t.inner != nil {
 		t = new(tx)
 	}
-	*t = tx{conn: c, inner: inner, series: x.series, op: x.op, open: true}
+	t.enter(c, inner, x)
 	return t, nil
+}
+
+// enter begins the transaction: x is the execution that has begun it.
+func (t *tx) enter(c *conn, inner driver.Tx, x *execution) {
+	if t.open { // of statements, one of which has ended it and was not understood
+		t.leave()
+	}
+	*t = tx{conn: c, inner: inner, series: x.series, op: x.op, ctx: x.ctx, open: true, id: t.id + 1}
+	if t.series != nil {
+		t.series.transactions().active.Add(1)
+		x.tx, x.txID, x.part = t, t.id, txBegin
+	}
 }
 
 // Commit implements [driver.Tx]. In rollback-journal mode and with full
 // synchronisation this is where SQLite waits for the disk. Whatever it returns,
 // database/sql regards the transaction as ended.
 func (t *tx) Commit() error {
-	x := t.beginEnd()
+	var x execution
+	t.beginEnd(&x, txCommit)
+	defer t.leave()
 	defer x.end()
 	err := t.inner.Commit()
 	x.returned(err)
-	t.open = false
 	return err
 }
 
 // Rollback implements [driver.Tx].
 func (t *tx) Rollback() error {
-	x := t.beginEnd()
+	var x execution
+	t.beginEnd(&x, txRollback)
+	defer t.leave()
 	defer x.end()
 	err := t.inner.Rollback()
 	x.returned(err)
-	t.open = false
 	return err
 }
 
 // beginEnd begins the execution that ends the transaction, once: who goes around
 // database/sql may roll back after a commit, which ends nothing.
-func (t *tx) beginEnd() execution {
+func (t *tx) beginEnd(x *execution, part txPart) {
 	if t.series == nil || !t.open {
-		return execution{}
+		return
 	}
-	return t.conn.beginAs(context.Background(), kindTx, t.series, t.op, noStatement)
+	x.beginAs(t.conn, context.Background(), kindTx, t.series, t.op, noStatement)
+	x.tx, x.txID, x.part = t, t.id, part
+}
+
+// settleTx says what the execution was to its transaction. A statement may have
+// begun or ended one.
+func (x *execution) settleTx(end, busy int64) {
+	c, ran := x.conn, x.outcome == outcomeRan && x.failure == classNone
+	switch e := x.text.effect; {
+	case e == effectNone || !ran:
+	case (e == effectBegin || e == effectImmediate) && (!c.tx.open || c.tx.inner == nil):
+		c.tx.enter(c, nil, x)
+	case e == effectCommit && x.tx != nil:
+		x.part = txCommit
+	case e == effectRollback && x.tx != nil:
+		x.part = txRollback
+	}
+	t := x.tx
+	if t == nil || t.series == nil || !t.open || t.id != x.txID {
+		return
+	}
+	switch x.part {
+	case txBegin:
+		t.began, t.start = busy, end
+	case txStatement:
+		t.busy += busy
+		if x.outcome == outcomeRan {
+			t.statements++
+		}
+	default:
+		t.series.ended(t, t.outcome(x), end-t.start, busy, t.conn.shard)
+		t.leaveAt(end)
+	}
+}
+
+// outcome says how the execution that ends the transaction has ended it.
+func (t *tx) outcome(x *execution) txOutcome {
+	switch {
+	case x.part == txRollback && t.ctx != nil && t.ctx.Err() != nil:
+		return txAbandoned
+	case x.part == txRollback:
+		return txRolledBack
+	case x.failure != classNone || x.outcome != outcomeRan:
+		return txFailed
+	}
+	return txCommitted
+}
+
+// leave ends the transaction also where nobody watches its end.
+func (t *tx) leave() {
+	if t.open {
+		t.leaveAt(probe.Now())
+	}
+}
+
+func (t *tx) leaveAt(end int64) {
+	t.open = false
+	if t.series != nil {
+		t.series.transactions().active.Add(-1)
+	}
+	t.conn.releaseLock(end)
+}
+
+// closed ends a transaction whose connection has been closed.
+func (t *tx) closed() {
+	if !t.open {
+		return
+	}
+	end := probe.Now()
+	if t.series != nil && t.conn.probe.core.Watched() {
+		t.series.ended(t, txAbandoned, end-t.start, 0, t.conn.shard)
+	}
+	t.leaveAt(end)
+}
+
+// unwatched sees to it that a transaction of statements does not seem to go on
+// because nobody watched its end.
+func (c *conn) unwatched(query string) {
+	if c.tx.open && c.tx.inner == nil {
+		if e := c.statement(query).effect; e == effectCommit || e == effectRollback {
+			c.tx.leave()
+		}
+	}
 }

@@ -1,0 +1,228 @@
+package sqlitetrace
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// pastHolds is how many ended holds a ledger keeps while somebody waits.
+	pastHolds = 256
+	// shortestSleep is the first sleep of SQLite's busy handler. What takes less
+	// has not waited.
+	shortestSleep = int64(time.Millisecond)
+	// longSleep is its first three. A BEGIN IMMEDIATE that takes as long has
+	// waited, though no holder is known; on a busy machine a shorter one may
+	// just have been off its core.
+	longSleep = 8 * int64(time.Millisecond)
+)
+
+// A ledger is the account of one database file's write lock: who holds it, and
+// who has waited for whom. It knows what goes through this probe; a wait for
+// another process is one with no known holder.
+//
+// A writer that nobody disturbs pays a compare-and-swap at its beginning and one
+// at its end. The first to begin while the lock is free is taken for the holder,
+// and is displaced if another turns out to have got it: SQLite is not fair.
+type ledger struct {
+	current atomic.Pointer[hold]
+	waiters atomic.Int64 // connections for whom ended holds are kept
+	pairs   *pairs
+
+	mu   sync.Mutex
+	past [pastHolds]pastHold
+	n    int // holds ever kept
+}
+
+func newLedger(p *Probe) *ledger { return &ledger{pairs: p.pairs} }
+
+// A hold is a connection's hold of the write lock, or its bid for it. Its fields
+// are only valid for a reader that finds the hold current before and after.
+type hold struct {
+	series atomic.Pointer[series] // the method that took it
+	start  atomic.Int64
+}
+
+// A pastHold is a hold that has ended.
+type pastHold struct {
+	by         *hold
+	series     *series
+	start, end int64
+}
+
+// A bid is an execution's part in the competition for the write lock.
+type bid uint8
+
+const (
+	bidNone    bid = iota
+	bidFirst       // the lock was free
+	bidWaiting     // somebody had it
+)
+
+// bid begins an execution that needs the write lock, unless its connection has
+// it already.
+func (x *execution) bidForLock() {
+	c := x.conn
+	l := c.db.ledger
+	if l == nil || c.holding {
+		return
+	}
+	holder := x.series
+	if x.tx != nil && x.tx.series != nil {
+		holder = x.tx.series // what it takes is held until the transaction ends
+	}
+	c.hold.series.Store(holder)
+	c.hold.start.Store(x.span.Start())
+	if l.current.CompareAndSwap(nil, &c.hold) {
+		x.bid = bidFirst
+		return
+	}
+	l.waiters.Add(1)
+	x.bid = bidWaiting
+}
+
+// settleLock ends such an execution, at the time end. keep says that the
+// connection is in a transaction, which goes on holding the lock.
+func (x *execution) settleLock(end int64, keep bool) {
+	c := x.conn
+	l, from := c.db.ledger, x.span.Start()
+	waiting := x.bid == bidWaiting || l.current.Load() != &c.hold // or displaced
+	if x.outcome == outcomeRan {
+		from = l.charge(x, waiting, end)
+	}
+	got := x.failure == classNone && x.outcome == outcomeRan
+	switch {
+	case got && waiting && keep:
+		c.hold.start.Store(from)
+		if old := l.current.Swap(&c.hold); old != nil && old != &c.hold {
+			l.waiters.Add(1) // on behalf of the one that is displaced
+		}
+		l.waiters.Add(-1)
+	case waiting:
+		l.waiters.Add(-1)
+	case !got || !keep:
+		l.leave(&c.hold)
+	}
+	switch {
+	case got && keep:
+		c.holding, c.heldSince = true, from
+	case got:
+		l.held(c, from, end)
+	}
+	x.bid = bidNone
+}
+
+// leave takes a hold off the ledger. One that is not there any more has been
+// displaced, and counted among the waiters.
+func (l *ledger) leave(h *hold) {
+	if !l.current.CompareAndSwap(h, nil) {
+		l.waiters.Add(-1)
+	}
+}
+
+// releaseLock ends the hold of a connection whose transaction has ended.
+func (c *conn) releaseLock(end int64) {
+	if !c.holding {
+		return
+	}
+	c.holding = false
+	l := c.db.ledger
+	l.leave(&c.hold)
+	l.held(c, c.heldSince, end)
+}
+
+// held records a hold that has ended, and keeps it for those who wait now.
+func (l *ledger) held(c *conn, start, end int64) {
+	s := c.hold.series.Load()
+	s.locks().hold.RecordShard(c.shard, end-start)
+	if l.waiters.Load() <= 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.past[l.n%pastHolds] = pastHold{&c.hold, s, start, end}
+	l.n++
+}
+
+// charge finds for whom an execution has waited until end, charges them, and
+// gives the time at which it had the lock. Without a known holder it has waited
+// if it says so itself (busy), or if what it asked for is nothing but the lock
+// and took longSleep: for somebody outside.
+func (l *ledger) charge(x *execution, waiting bool, end int64) int64 {
+	start := x.span.Start()
+	switch {
+	case x.failure == classBusySnapshot: // which waits for nothing
+		return start
+	case x.failure != classBusy && end-start < shortestSleep:
+		return start
+	case waiting:
+		if until, ok := l.chargeHolders(x, start, end); ok {
+			return until
+		}
+	}
+	if x.failure == classBusy || x.failure == classNone && x.onlyLocks() && end-start >= longSleep {
+		l.pairs.waited(x.series, nil, end-start, 0)
+		return end
+	}
+	return start
+}
+
+// onlyLocks reports whether taking the lock is all that the execution does.
+func (x *execution) onlyLocks() bool { return x.kind == kindTx || x.text.effect == effectImmediate }
+
+// chargeHolders charges every other hold that overlaps the time from start to
+// end, and says when the wait was over; false if there is none.
+func (l *ledger) chargeHolders(x *execution, start, end int64) (until int64, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var last pastHold // the one that ended last
+	blocked := int64(0)
+	each := func(h pastHold) {
+		ns := min(h.end, end) - max(h.start, start)
+		if h.by == &x.conn.hold || ns <= 0 {
+			return
+		}
+		if last.series != nil { // of the last one it is not yet known what followed
+			l.pairs.waited(x.series, last.series, min(last.end, end)-max(last.start, start), 0)
+		}
+		last = h
+		blocked += ns
+	}
+	for i := max(0, l.n-pastHolds); i < l.n; i++ {
+		each(l.past[i%pastHolds])
+	}
+	if h := l.current.Load(); h != nil {
+		if s, since := h.series.Load(), h.start.Load(); l.current.Load() == h {
+			each(pastHold{h, s, since, end})
+		}
+	}
+	if last.series == nil {
+		return 0, false
+	}
+	until = min(last.end, end) + polled(x, start, last.end, end)
+	ns := min(last.end, end) - max(last.start, start)
+	poll := max(until-start-blocked, 0)
+	l.pairs.waited(x.series, last.series, ns+poll, poll)
+	return until, true
+}
+
+// polled is how long the execution slept on after the lock was released. What
+// only asks for the lock returns when it has it. A statement then does its work,
+// which cannot be told apart, but the sleep was no longer than what SQLite's busy
+// handler (and modernc.org/sqlite's own) sleeps after so long a wait.
+func polled(x *execution, start, released, end int64) int64 {
+	ns := max(end-released, 0)
+	if x.onlyLocks() || x.failure == classBusy {
+		return ns
+	}
+	var slept int64
+	for _, ms := range [...]int64{1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50} {
+		slept += ms * int64(time.Millisecond)
+		if slept > released-start {
+			return min(ns, slept-(released-start))
+		}
+	}
+	const longest = 100 * int64(time.Millisecond)
+	return min(ns, longest-(released-start-slept)%longest)
+}
