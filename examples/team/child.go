@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite", in pure Go
@@ -22,6 +23,9 @@ import (
 	"github.com/tidestaff/tidestaff/probe/report"
 	"github.com/tidestaff/tidestaff/sqlitetrace"
 )
+
+// logFolder holds the sessions' event logs.
+const logFolder = "logs"
 
 // roleServer is the part of the process that serves.
 const roleServer = "server"
@@ -73,12 +77,12 @@ func (s *service) start(ctx context.Context) (addr string, err error) {
 		listener.Close()
 		return "", err
 	}
-	if err := s.measureData(path); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(s.dir, logFolder), 0o700), s.measureData(path)); err != nil {
 		listener.Close()
 		return "", err
 	}
 	ops := new(probe.Ops)
-	s.loops = &loops{store: s.store, ops: ops, files: files, logs: s.dir, profile: s.opt.profile}
+	s.loops = &loops{store: s.store, ops: ops, files: files, logs: filepath.Join(s.dir, logFolder), profile: s.opt.profile}
 	s.loops.run(s.opt.seed)
 	s.set = probe.NewSet(ops, sqlp, files, lag.New(lag.Options{}), cgroup.New(cgroup.Options{}), &s.loops.records)
 	s.http = &http.Server{Handler: newServer(s.store, ops, s.loops).Handler()}
@@ -96,7 +100,10 @@ func (s *service) open(phase string) (err error) {
 func (s *service) close() ([]byte, error) {
 	rep := s.run.Close()
 	s.run = nil
-	rep.Conditions = s.atRest
+	rep.Conditions = slices.Clone(s.atRest)
+	if err := rep.Conditions.Tree(filepath.Join(s.dir, logFolder)); err != nil {
+		return nil, err
+	}
 	var out bytes.Buffer
 	err := rep.Write(&out)
 	return out.Bytes(), err
@@ -114,6 +121,9 @@ func (s *service) measureData(path string) error {
 			return fmt.Errorf("count %s: %w", table, err)
 		}
 		c.Add(table, n, "{row}")
+	}
+	if err := c.FileSystem(s.dir); err != nil && !errors.Is(err, probe.ErrUnsupported) {
+		return err
 	}
 	return errors.Join(c.File(path), c.File(path+"-wal"))
 }

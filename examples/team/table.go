@@ -39,8 +39,8 @@ func inBackground(m *probe.Metric) bool {
 	return strings.HasPrefix(m.Attr(probe.AttrRole), "background:")
 }
 
-// printTables prints the comparison, then for each variant the store methods
-// with the most SQL time.
+// printTables prints the comparison, then for each variant what became of the
+// requests and the store methods with the most SQL time.
 func printTables(w io.Writer, columns []*report.Report, opt options) error {
 	t := comparison(columns, opt)
 	write := func(t interface {
@@ -56,14 +56,16 @@ func printTables(w io.Writer, columns []*report.Report, opt options) error {
 		return err
 	}
 	for i, c := range columns {
-		fmt.Fprintln(w)
-		p := methods(t.Columns[i].Title)
-		writeTo := p.WriteTerminal
-		if opt.markdown {
-			writeTo = p.WriteMarkdown
-		}
-		if err := writeTo(w, c); err != nil {
-			return err
+		title := t.Columns[i].Title
+		for _, p := range []*report.Pivot{requests(title), methods(title)} {
+			fmt.Fprintln(w)
+			writeTo := p.WriteTerminal
+			if opt.markdown {
+				writeTo = p.WriteMarkdown
+			}
+			if err := writeTo(w, c); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -151,6 +153,24 @@ func sum(r *report.Report, metric string, want func(*probe.Metric) bool) (total 
 		}
 	}
 	return total
+}
+
+// requests is the table of what the engineers asked for and what became of it.
+func requests(column string) *report.Pivot {
+	return &report.Pivot{
+		Title: "Requests, " + column, Part: partLoad,
+		By: []string{attrOperation},
+		Columns: []report.PivotColumn{
+			{Title: "n", Metric: metricResponse, Stat: "count"},
+			{Title: "failed", Metric: metricFailures},
+			{Title: "offered", Metric: "drive.rate.offered"},
+			{Title: "achieved", Metric: "drive.rate.achieved"},
+			{Title: "p50", Metric: metricResponse, Stat: "p50", Unit: "ms"},
+			{Title: "p95", Metric: metricResponse, Stat: "p95", Unit: "ms"},
+			{Title: "late", Metric: "drive.lateness", Stat: "p50", Unit: "ms"},
+		},
+		Top: -1,
+	}
 }
 
 // methods is the table of the store methods with the most SQL time, by role.

@@ -27,6 +27,8 @@ type wrongError struct{ error }
 
 func (e wrongError) Unwrap() error { return e.error }
 
+var classes = [...]Class{ClassTimeout, ClassRefused, ClassEarlyEnd, ClassWrong, ClassCanceled, ClassOther}
+
 // Wrong marks err as an answer that came whole and was not right.
 func Wrong(err error) error {
 	if err == nil {

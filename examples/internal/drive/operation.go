@@ -11,11 +11,11 @@ import (
 // operation is what is kept of one operation's name. Times are offsets from
 // the start of the run.
 type operation struct {
-	core *probe.Core
 	name string
 
 	response, service, lateness *probe.Recorder
 	due, skipped                *probe.Counter
+	failures                    map[Class]*probe.Counter // all of them: none is a measured 0
 
 	nDue, nOver, nGood atomic.Int64 // due; ended or skipped; ended well
 	sources            atomic.Int64 // activities that still make it due
@@ -32,12 +32,16 @@ func (d *Driver) operation(name string) *operation {
 		return op
 	}
 	attr := probe.Attr{Key: attrOperation, Value: name}
-	op := &operation{core: &d.core, name: name,
+	op := &operation{name: name,
 		response: d.core.Recorder(descResponse, attr),
 		service:  d.core.Recorder(descService, attr),
 		lateness: d.core.Recorder(descLateness, attr),
 		due:      d.core.Counter(descDue, attr),
 		skipped:  d.core.Counter(descSkipped, attr),
+		failures: make(map[Class]*probe.Counter),
+	}
+	for _, class := range classes {
+		op.failures[class] = d.core.Counter(descFailures, attr, probe.Attr{Key: attrErrorType, Value: string(class)})
 	}
 	d.core.GaugeFunc(descOffered, func() float64 { return op.offered(d.run.Load().now()) }, attr)
 	d.core.GaugeFunc(descAchieved, func() float64 { return op.achieved(d.run.Load().now()) }, attr)
@@ -64,8 +68,7 @@ func (o *operation) end(response time.Duration, class Class, now time.Duration) 
 	if class == "" {
 		o.nGood.Add(1)
 	} else {
-		o.core.Counter(descFailures, probe.Attr{Key: attrOperation, Value: o.name},
-			probe.Attr{Key: attrErrorType, Value: string(class)}).Add(1)
+		o.failures[class].Add(1)
 	}
 	for last := o.last.Load(); int64(now) > last && !o.last.CompareAndSwap(last, int64(now)); {
 		last = o.last.Load()
