@@ -106,8 +106,7 @@ type use struct {
 const rootOfSchema = 1
 
 // uses lists what the program does with b-trees, in the order of the code.
-// rowidFilter tells that a missing row can be the verdict of a filter.
-func (p program) uses(rowidFilter bool) []use {
+func (p program) uses() []use {
 	open := map[int]cursor{}
 	guarded := p.guarded()
 	var out []use
@@ -127,7 +126,7 @@ func (p program) uses(rowidFilter bool) []use {
 		if !ok || guarded[at] {
 			continue
 		}
-		if class := p.step(at, c, rowidFilter); class != Unknown {
+		if class := p.step(at, c); class != Unknown {
 			out = append(out, use{c.tree, class})
 		}
 	}
@@ -141,10 +140,10 @@ type cursor struct {
 }
 
 // step is what the op at this address makes of its cursor, Unknown for nothing.
-func (p program) step(at int, c cursor, rowidFilter bool) Class {
+func (p program) step(at int, c cursor) Class {
 	switch o := p.ops[at]; o.code {
 	case "Next", "Prev":
-		return p.loop(at, rowidFilter)
+		return p.loop(at)
 	case "Count":
 		return Scan
 	case "SeekGE", "SeekGT", "SeekLE", "SeekLT", "SeekRowid":

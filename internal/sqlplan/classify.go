@@ -14,16 +14,15 @@ type catalog interface {
 
 // classify makes the plan of a statement of its two explanations.
 func classify(text string, programs []program, q eqp, names catalog) Plan {
-	rowids := q.filtersRowid()
 	plan := Plan{Lines: q.text()}
-	main, err := tables(programs[0], rowids, names)
+	main, err := tables(programs[0], names)
 	if err == nil {
 		err = agree(main, q, aliases(text, main), len(programs[0].guarded()) > 0)
 	}
 	for i, p := range programs {
 		found := main
 		if i > 0 && err == nil {
-			found, err = tables(p, false, names)
+			found, err = tables(p, names)
 		}
 		for name, class := range found {
 			if !internal(name) {
@@ -39,9 +38,9 @@ func classify(text string, programs []program, q eqp, names catalog) Plan {
 }
 
 // tables sums up what a program does, by table.
-func tables(p program, rowidFilter bool, names catalog) (map[string]Class, error) {
+func tables(p program, names catalog) (map[string]Class, error) {
 	out := map[string]Class{}
-	for _, u := range p.uses(rowidFilter) {
+	for _, u := range p.uses() {
 		name, ok := names.table(u.tree)
 		if !ok {
 			return nil, fmt.Errorf("no table has root page %d in database %d", u.root, u.db)
@@ -58,43 +57,66 @@ func internal(table string) bool {
 }
 
 // agree corrects what the bytecode says of the main program by what the query
-// plan says. A table that the plan searches and never scans is searched, even if
-// the bytecode looks like a loop (max(id), an index skipped through); a table
-// that the plan does not name is as the bytecode says. A table that only the plan
-// scans means that the bytecode was not understood, unless there is code that
-// waits for a violated foreign key.
+// plan says. A table that the plan seeks in and never scans is searched, even if
+// the bytecode looks like a loop (an index skipped through); for min() and max()
+// the bytecode decides; a table that the plan does not name is as the bytecode
+// says. A table that only the plan scans means that the bytecode was not
+// understood, unless there is code that waits for a violated foreign key.
 func agree(found map[string]Class, q eqp, alias map[string][]string, waits bool) error {
-	scanned, searched, auto := mentions{}, mentions{}, mentions{}
+	var m mentioned
 	for _, l := range q {
 		if name, ok := l.scans(); ok {
 			names := resolve(name, found, alias)
 			if !waits && !anyOver(names, found, Search) {
 				return fmt.Errorf("the query plan scans %s, the bytecode does not", name)
 			}
-			scanned.add(names, q.sorted(l))
+			m.scanned.add(names, q.sorted(l))
 		}
-		if name, isAuto, ok := l.searches(); ok {
+		if name, bounded, ok := l.searches(); ok {
 			names := resolve(name, found, alias)
-			searched.add(names, false)
-			if isAuto {
-				auto.add(names, false)
-			}
-			if isAuto && !anyOver(names, found, ScanSort) {
+			if l.automatic() && !anyOver(names, found, ScanSort) {
 				return fmt.Errorf("the query plan builds an index of %s, the bytecode does not", name)
 			}
+			m.search(names, bounded, l.automatic())
 		}
 	}
 	for name, class := range found {
-		switch {
-		case class == AutoIndex && !auto.has(name):
+		if class == AutoIndex && !m.indexed.has(name) {
 			return fmt.Errorf("the bytecode builds an index of %s, the query plan does not", name)
-		case class == Scan && scanned.has(name) && scanned.sorted(name):
-			found[name] = ScanSort
-		case (class == Limited || class == Scan) && !scanned.has(name) && searched.has(name):
-			found[name] = Search
 		}
+		found[name] = m.correct(name, class)
 	}
 	return nil
+}
+
+// mentioned is what the lines of the query plan say, by table.
+type mentioned struct {
+	scanned, sought, ends, indexed mentions
+}
+
+// search notes a line that searches tables: bounded by a key, or for one end.
+func (m *mentioned) search(names []string, bounded, automatic bool) {
+	if bounded {
+		m.sought.add(names, false)
+	} else {
+		m.ends.add(names, false)
+	}
+	if automatic {
+		m.indexed.add(names, false)
+	}
+}
+
+// correct returns the class of a table for which the bytecode says class.
+func (m *mentioned) correct(name string, class Class) Class {
+	switch {
+	case class == Scan && m.scanned.has(name) && m.scanned.sorted(name):
+		return ScanSort
+	case class != Scan && class != Limited, m.scanned.has(name):
+		return class
+	case m.ends.has(name) && class == Limited, m.sought.has(name) && !m.ends.has(name):
+		return Search
+	}
+	return class
 }
 
 // anyOver tells whether one of these tables is found to be worse than a class.
@@ -108,12 +130,15 @@ func anyOver(names []string, found map[string]Class, c Class) bool {
 // is of a subquery, or has an alias from a view, and can mean any.
 type mentions map[string]bool
 
-func (m mentions) add(tables []string, sorted bool) {
+func (m *mentions) add(tables []string, sorted bool) {
+	if *m == nil {
+		*m = mentions{}
+	}
 	if len(tables) == 0 {
 		tables = []string{""}
 	}
 	for _, t := range tables {
-		m[t] = m[t] || sorted
+		(*m)[t] = (*m)[t] || sorted
 	}
 }
 

@@ -2,7 +2,7 @@ package sqlplan
 
 // loop tells what the loop is that ends at this address, with a Next or Prev
 // whose p2 is the first op of its body.
-func (p program) loop(at int, rowidFilter bool) Class {
+func (p program) loop(at int) Class {
 	next := p.ops[at]
 	if next.p2 <= 0 || next.p2 > at || !p.fromEnd(next) {
 		return Unknown
@@ -10,7 +10,7 @@ func (p program) loop(at int, rowidFilter bool) Class {
 	if p.buildsIndex(next.p2, at) {
 		return AutoIndex
 	}
-	if p.limited(next.p2, at, rowidFilter) {
+	if p.limited(next.p2, at) {
 		return Limited
 	}
 	return Scan
@@ -62,7 +62,7 @@ func (p program) buildsIndex(first, last int) bool {
 // limited tells whether the loop from first to last-1 leaves after a number of
 // rows that does not depend on what is in them. It must know every op of the
 // body; where it does not, the loop counts as a whole scan.
-func (p program) limited(first, last int, rowidFilter bool) bool {
+func (p program) limited(first, last int) bool {
 	exit := p.exit(first, last)
 	if exit < 0 {
 		return false
@@ -70,9 +70,10 @@ func (p program) limited(first, last int, rowidFilter bool) bool {
 	for at := first; at < exit; at++ {
 		o := p.ops[at]
 		switch {
-		case plain[o.code]:
+		case plain[o.code], o.code == "Yield" && o.p2 == 0: // hands the row to who reads the subquery
+		case (branches[o.code] || ends[o.code]) && o.p2 > last: // out of the loop
 		case o.code == "IfPos" && o.p2 == last: // OFFSET, a count as well
-		case o.code == "SeekRowid" && o.p2 == last && !rowidFilter: // the other side of a join
+		case o.code == "SeekRowid" && o.p2 == last: // the other side of a join
 		case (o.code == "Goto" || branches[o.code]) && o.p2 > at && o.p2 <= exit: // a CASE
 		default:
 			return false
@@ -112,6 +113,9 @@ var plain = set("Column", "Rowid", "IdxRowid", "DeferredSeek", "ResultRow", "Cop
 
 // branches are the ops that may jump to p2 for what is in a register.
 var branches = set("If", "IfNot", "IsNull", "NotNull", "Eq", "Ne", "Lt", "Le", "Gt", "Ge", "IfNullRow", "Once")
+
+// ends are the ops that compare the row under a cursor with a key.
+var ends = set("IdxGT", "IdxGE", "IdxLT", "IdxLE")
 
 func set(names ...string) map[string]bool {
 	m := make(map[string]bool, len(names))

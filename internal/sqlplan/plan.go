@@ -17,7 +17,8 @@ const (
 	// Search goes to rows by key or index.
 	Search
 	// Limited reads a table in its order and stops after as many rows as LIMIT
-	// says, whatever that number is, with no filter to pass first.
+	// says, whatever that number is, with no filter to pass first. The other side
+	// of a join by rowid is not taken for a filter, since it is there as a rule.
 	Limited
 	// Scan reads a table or an index of it from end to end, DELETE of all rows
 	// included.

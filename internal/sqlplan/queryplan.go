@@ -42,7 +42,7 @@ var beginnings = []string{
 	"SCAN ", "SEARCH ", "RIGHT-JOIN ", "MULTI-INDEX OR", "INDEX ", "COMPOUND QUERY", "LEFT-MOST SUBQUERY",
 	"UNION", "INTERSECT", "EXCEPT", "MERGE (", "LEFT", "RIGHT", "CO-ROUTINE ", "MATERIALIZE ", "SETUP",
 	"RECURSIVE STEP", "SCALAR SUBQUERY", "LIST SUBQUERY", "CORRELATED ", "REUSE ", "USE TEMP B-TREE FOR ",
-	"BLOOM FILTER ON ", "USING ",
+	"BLOOM FILTER ON ", "CREATE BLOOM FILTER", "USING ",
 }
 
 func (l line) known() bool {
@@ -69,13 +69,17 @@ func (l line) scans() (name string, ok bool) {
 	return bareName(name), true
 }
 
-// searches returns the name that a line says is searched, with the help of an
-// automatic index or without.
-func (l line) searches() (name string, auto, ok bool) {
+// searches returns the name that a line says is searched. bounded tells whether
+// it names what is sought: without, the line is of min() or max(), which SQLite
+// calls a search even where no index has the order and it reads every row.
+func (l line) searches() (name string, bounded, ok bool) {
 	name, ok = strings.CutPrefix(l.detail, "SEARCH ")
 	_, how, _ := strings.Cut(name, " USING ")
-	return bareName(name), strings.HasPrefix(how, "AUTOMATIC "), ok
+	return bareName(name), strings.Contains(how, "("), ok
 }
+
+// automatic tells whether a line is of an automatic index.
+func (l line) automatic() bool { return strings.Contains(l.detail, " USING AUTOMATIC ") }
 
 // bareName cuts off how a table is read.
 func bareName(s string) string {
@@ -90,17 +94,6 @@ func (q eqp) sorted(l line) bool {
 	for _, m := range q {
 		what, ok := strings.CutPrefix(m.detail, "USE TEMP B-TREE FOR ")
 		if ok && m.parent == l.parent && (strings.HasSuffix(what, "ORDER BY") || strings.HasSuffix(what, "GROUP BY")) {
-			return true
-		}
-	}
-	return false
-}
-
-// filtersRowid tells whether an IN looks rowids up, so that a row that is not
-// there is the verdict of a filter.
-func (q eqp) filtersRowid() bool {
-	for _, l := range q {
-		if strings.HasSuffix(l.detail, " FOR IN-OPERATOR") {
 			return true
 		}
 	}

@@ -14,7 +14,7 @@ type test struct {
 }
 
 func suite(t *testing.T, driverName string) {
-	for _, tests := range [][]test{pitfalls, places, effects} {
+	for _, tests := range [][]test{pitfalls, shapes, places, effects, texts} {
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) { tt.run(open(t, driverName, "", shop...)) })
 		}
@@ -103,6 +103,8 @@ var pitfalls = []test{
 	{"9 ends and empty plans", func(d *database) {
 		d.want("search: users search", "SELECT max(id) FROM users")
 		d.want("search: users search", "SELECT min(name) FROM users AS u")
+		d.want("scan: users scan", "SELECT max(email) FROM users") // SEARCH, says the plan
+		d.want("scan: users scan", "SELECT min(id) FROM users WHERE email > 'b'")
 		d.want("none: users none", "INSERT INTO users (name) VALUES ('dan')")
 		d.want("scan: events scan", "DELETE FROM events")
 		d.want("scan: events none, users scan", "INSERT INTO events SELECT id, name FROM users")
