@@ -19,98 +19,99 @@ var scenarios = []scenario{
 	{"canceled", canceled},
 	{"canceled transaction in memory", inMemory},
 	{"locks", locks},
+	{"counters", counters},
 	{"connection", connection},
 }
 
 // values puts all kinds of arguments in and reads them back.
 func values(s *session) {
-	s.exec(s.db, schema)
+	s.Exec(s.db, schema)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	insert := "INSERT INTO item (name, size, data, made, done) VALUES (?, ?, ?, ?, ?)"
-	s.exec(s.db, insert, "a", 1.5, []byte{1, 2}, at, true)
-	s.exec(s.db, insert, "b", nil, nil, nil, nil)
-	s.exec(s.db, insert, sql.NullString{String: "c", Valid: true}, int32(7), []byte{}, sql.NullTime{}, sql.NullBool{})
-	s.exec(s.db, insert, []byte("d"), uint8(1), "text", at.In(time.FixedZone("x", 3600)), int64(0))
-	s.exec(s.db, "INSERT INTO item (name, size) VALUES (:name, @size)", sql.Named("name", "e"), sql.Named("size", 2))
-	s.exec(s.db, insert, struct{}{}, 1, 1, 1, 1)
-	s.exec(s.db, insert, "too few")
-	s.query(s.db, "SELECT * FROM item ORDER BY id")
-	s.query(s.db, "SELECT count(*), sum(size), max(name) FROM item WHERE size > ?", 1)
-	s.query(s.db, "SELECT 1; SELECT 2, 3")
-	s.query(s.db, "SELECT changes(), total_changes()")
-	s.exec(s.db, "UPDATE item SET size = size + 1; DELETE FROM item WHERE name = 'a'")
-	s.query(s.db, "SELECT id, size FROM item ORDER BY id")
+	s.Exec(s.db, insert, "a", 1.5, []byte{1, 2}, at, true)
+	s.Exec(s.db, insert, "b", nil, nil, nil, nil)
+	s.Exec(s.db, insert, sql.NullString{String: "c", Valid: true}, int32(7), []byte{}, sql.NullTime{}, sql.NullBool{})
+	s.Exec(s.db, insert, []byte("d"), uint8(1), "text", at.In(time.FixedZone("x", 3600)), int64(0))
+	s.Exec(s.db, "INSERT INTO item (name, size) VALUES (:name, @size)", sql.Named("name", "e"), sql.Named("size", 2))
+	s.Exec(s.db, insert, struct{}{}, 1, 1, 1, 1)
+	s.Exec(s.db, insert, "too few")
+	s.Query(s.db, "SELECT * FROM item ORDER BY id")
+	s.Query(s.db, "SELECT count(*), sum(size), max(name) FROM item WHERE size > ?", 1)
+	s.Query(s.db, "SELECT 1; SELECT 2, 3")
+	s.Query(s.db, "SELECT changes(), total_changes()")
+	s.Exec(s.db, "UPDATE item SET size = size + 1; DELETE FROM item WHERE name = 'a'")
+	s.Query(s.db, "SELECT id, size FROM item ORDER BY id")
 }
 
 // prepared uses a statement several times, and in a transaction.
 func prepared(s *session) {
-	s.exec(s.db, schema)
+	s.Exec(s.db, schema)
 	ctx := context.Background()
 	stmt, err := s.db.PrepareContext(ctx, "INSERT INTO item (name, size) VALUES (?, ?)")
-	s.log("prepare: %v", err)
+	s.Log("prepare: %v", err)
 	for _, args := range [][]any{{"a", 1}, {sql.NullString{String: "b", Valid: true}, int32(2)}, {"a", 3}, {"c"}} {
 		res, err := stmt.ExecContext(ctx, args...)
-		s.result("insert", res, err)
+		s.Result("insert", res, err)
 	}
 	tx, err := s.db.BeginTx(ctx, nil)
-	s.log("begin: %v", err)
+	s.Log("begin: %v", err)
 	res, err := tx.StmtContext(ctx, stmt).ExecContext(ctx, "d", 4)
-	s.result("insert", res, err)
-	s.log("commit: %v; close: %v", tx.Commit(), stmt.Close())
+	s.Result("insert", res, err)
+	s.Log("commit: %v; close: %v", tx.Commit(), stmt.Close())
 	stmt, err = s.db.PrepareContext(ctx, "SELECT name, size FROM item WHERE size >= ? ORDER BY id")
-	s.log("prepare: %v", err)
+	s.Log("prepare: %v", err)
 	for _, arg := range []any{1, 2.5, "x", nil} {
 		rows, err := stmt.QueryContext(ctx, arg)
-		s.rows("select", rows, err)
+		s.Rows("select", rows, err)
 	}
-	s.log("close: %v", stmt.Close())
+	s.Log("close: %v", stmt.Close())
 	_, err = s.db.PrepareContext(ctx, "SELECT nothing")
-	s.log("prepare: %v", err)
+	s.Log("prepare: %v", err)
 }
 
 // returning writes in a query's steps and in its close.
 func returning(s *session) {
-	s.exec(s.db, schema)
+	s.Exec(s.db, schema)
 	insert := "INSERT INTO item (name, size) VALUES (?, 1), (?, 2) RETURNING id, name"
-	s.query(s.db, insert, "a", "b")
+	s.Query(s.db, insert, "a", "b")
 	var id int
 	var name string
 	err := s.db.QueryRow(insert, "c", "d").Scan(&id, &name) // closed after one row of two
-	s.log("got %d, %q, %v", id, name, err)
+	s.Log("got %d, %q, %v", id, name, err)
 	err = s.db.QueryRow("SELECT id FROM item WHERE name = ?", "none").Scan(&id)
-	s.log("got %v, no rows: %t", err, errors.Is(err, sql.ErrNoRows))
-	s.query(s.db, "SELECT id, name FROM item ORDER BY id")
+	s.Log("got %v, no rows: %t", err, errors.Is(err, sql.ErrNoRows))
+	s.Query(s.db, "SELECT id, name FROM item ORDER BY id")
 }
 
 // transactions commits, rolls back, and asks for what SQLite does not have.
 func transactions(s *session) {
-	s.exec(s.db, schema)
+	s.Exec(s.db, schema)
 	ctx := context.Background()
 	for _, o := range []*sql.TxOptions{nil, {}, {ReadOnly: true}, {Isolation: sql.LevelSerializable}, {Isolation: sql.LevelReadCommitted}} {
 		tx, err := s.db.BeginTx(ctx, o)
-		s.log("begin %+v: %v", o, err)
+		s.Log("begin %+v: %v", o, err)
 		if err != nil {
 			continue
 		}
-		s.exec(tx, "INSERT INTO item (name) VALUES ('row ' || (SELECT count(*) FROM item))")
-		s.query(tx, "SELECT count(*) FROM item")
+		s.Exec(tx, "INSERT INTO item (name) VALUES ('row ' || (SELECT count(*) FROM item))")
+		s.Query(tx, "SELECT count(*) FROM item")
 		if o == nil {
-			s.log("rollback: %v", tx.Rollback())
+			s.Log("rollback: %v", tx.Rollback())
 		}
-		s.log("commit: %v; rollback: %v", tx.Commit(), tx.Rollback())
+		s.Log("commit: %v; rollback: %v", tx.Commit(), tx.Rollback())
 	}
-	s.query(s.db, "SELECT name FROM item ORDER BY name")
+	s.Query(s.db, "SELECT name FROM item ORDER BY name")
 }
 
 // failures reads the text and the type of errors.
 func failures(s *session) {
-	s.exec(s.db, schema)
-	s.exec(s.db, "INSERT INTO item (name) VALUES ('a')")
-	s.exec(s.db, "INSERT INTO item (name) VALUES ('a')")
-	s.exec(s.db, "INSERT INTO item (name) VALUES (NULL)")
-	s.exec(s.db, "INSERT INTO nothing VALUES (1)")
-	s.query(s.db, "SELECT FROM")
-	s.query(s.db, "SELECT abs(-9223372036854775808) FROM item")
+	s.Exec(s.db, schema)
+	s.Exec(s.db, "INSERT INTO item (name) VALUES ('a')")
+	s.Exec(s.db, "INSERT INTO item (name) VALUES ('a')")
+	s.Exec(s.db, "INSERT INTO item (name) VALUES (NULL)")
+	s.Exec(s.db, "INSERT INTO nothing VALUES (1)")
+	s.Query(s.db, "SELECT FROM")
+	s.Query(s.db, "SELECT abs(-9223372036854775808) FROM item")
 }
 
 // endless is a query that only an interrupt ends.
@@ -123,68 +124,89 @@ func canceled(s *session) {
 	defer cancel()
 	var n int
 	err := s.db.QueryRowContext(ctx, endless).Scan(&n)
-	s.log("deadline: %t", err != nil)
-	awaitIdle(s.db)
+	s.Log("deadline: %t", err != nil)
+	AwaitIdle(s.db)
 	_, err = s.db.ExecContext(ctx, "SELECT 1")
-	s.log("exec: %v", err)
-	awaitIdle(s.db)
-	s.query(s.db, "SELECT 1")
+	s.Log("exec: %v", err)
+	AwaitIdle(s.db)
+	s.Query(s.db, "SELECT 1")
 }
 
 // inMemory ends a transaction of a database in memory by its context: who hides
 // the connection's Validator loses the database here.
 func inMemory(s *session) {
 	db, err := s.open(":memory:")
-	s.log("open: %v", err)
+	s.Log("open: %v", err)
 	if err != nil {
 		return
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	s.exec(db, schema)
-	s.exec(db, "INSERT INTO item (name) VALUES ('kept')")
+	s.Exec(db, schema)
+	s.Exec(db, "INSERT INTO item (name) VALUES ('kept')")
 	ctx, cancel := context.WithCancel(context.Background())
 	tx, err := db.BeginTx(ctx, nil)
-	s.log("begin: %v", err)
-	s.exec(tx, "INSERT INTO item (name) VALUES ('rolled back')")
+	s.Log("begin: %v", err)
+	s.Exec(tx, "INSERT INTO item (name) VALUES ('rolled back')")
 	cancel()
-	awaitIdle(db)
-	s.log("commit: %v", tx.Commit())
-	s.query(db, "SELECT name FROM item")
+	AwaitIdle(db)
+	s.Log("commit: %v", tx.Commit())
+	s.Query(db, "SELECT name FROM item")
 }
 
 // locks runs into another connection's lock, and into a snapshot too old to
 // write.
 func locks(s *session) {
-	s.exec(s.db, schema)
+	s.Exec(s.db, schema)
 	ctx := context.Background()
 	other := s.another()
 	holder, err := s.db.Conn(ctx)
-	s.log("conn: %v", err)
-	s.exec(holder, "BEGIN IMMEDIATE")
-	s.exec(holder, "INSERT INTO item (name) VALUES ('held')")
-	s.exec(other, "INSERT INTO item (name) VALUES ('blocked')")
-	s.exec(other, "BEGIN IMMEDIATE")
-	s.exec(holder, "COMMIT")
+	s.Log("conn: %v", err)
+	s.Exec(holder, "BEGIN IMMEDIATE")
+	s.Exec(holder, "INSERT INTO item (name) VALUES ('held')")
+	s.Exec(other, "INSERT INTO item (name) VALUES ('blocked')")
+	s.Exec(other, "BEGIN IMMEDIATE")
+	s.Exec(holder, "COMMIT")
 
 	tx, err := other.BeginTx(ctx, nil)
-	s.log("begin: %v", err)
-	s.query(tx, "SELECT count(*) FROM item")
-	s.exec(holder, "INSERT INTO item (name) VALUES ('newer')")
-	s.exec(tx, "INSERT INTO item (name) VALUES ('too late')")
-	s.log("rollback: %v; holder: %v; other: %v", tx.Rollback(), holder.Close(), other.Close())
-	s.query(s.db, "SELECT name FROM item ORDER BY id")
+	s.Log("begin: %v", err)
+	s.Query(tx, "SELECT count(*) FROM item")
+	s.Exec(holder, "INSERT INTO item (name) VALUES ('newer')")
+	s.Exec(tx, "INSERT INTO item (name) VALUES ('too late')")
+	s.Log("rollback: %v; holder: %v; other: %v", tx.Rollback(), holder.Close(), other.Close())
+	s.Query(s.db, "SELECT name FROM item ORDER BY id")
 }
 
 // connection pings and keeps one connection for itself.
 func connection(s *session) {
 	ctx := context.Background()
-	s.log("ping: %v", s.db.PingContext(ctx))
-	s.log("driver: %T", s.db.Driver())
+	s.Log("ping: %v", s.db.PingContext(ctx))
+	s.Log("driver: %T", s.db.Driver())
 	conn, err := s.db.Conn(ctx)
-	s.log("conn: %v", err)
-	s.exec(conn, "CREATE TEMP TABLE own (x)")
-	s.exec(conn, "INSERT INTO own VALUES (1)")
-	s.query(conn, "SELECT x FROM own")
-	s.log("ping: %v; close: %v; stats: %d open", conn.PingContext(ctx), conn.Close(), s.db.Stats().OpenConnections)
+	s.Log("conn: %v", err)
+	s.Exec(conn, "CREATE TEMP TABLE own (x)")
+	s.Exec(conn, "INSERT INTO own VALUES (1)")
+	s.Query(conn, "SELECT x FROM own")
+	s.Log("ping: %v; close: %v; stats: %d open", conn.PingContext(ctx), conn.Close(), s.db.Stats().OpenConnections)
+}
+
+// counters reads SQLite's own account of what was written, on the connection
+// that wrote and on another one: a probe that wrote anything would move them.
+func counters(s *session) {
+	other := s.another()
+	const own, others = "SELECT changes(), total_changes()", "PRAGMA data_version"
+	s.Exec(s.db, schema)
+	for range 3 {
+		s.Query(other, others)
+		s.Exec(s.db, "INSERT INTO item (name) VALUES ('row ' || (SELECT count(*) FROM item))")
+		s.Query(s.db, own)
+		s.Query(s.db, others)
+		s.Query(other, others)
+	}
+	s.Exec(s.db, "UPDATE item SET size = 1")
+	s.Exec(s.db, "DELETE FROM item WHERE size = 2")
+	s.Query(s.db, own)
+	s.Query(other, others)
+	s.Query(s.db, "PRAGMA schema_version")
+	s.Log("close: %v", other.Close())
 }
