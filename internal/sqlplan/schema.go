@@ -3,6 +3,8 @@ package sqlplan
 import (
 	"database/sql/driver"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -48,6 +50,9 @@ func (s schema) callsChanges() bool {
 	return false
 }
 
+// numbers lists the databases that are known.
+func (s schema) numbers() []int { return slices.Sorted(maps.Keys(s)) }
+
 // current tells whether the bytecode was made for the schema as it was read.
 func (s schema) current(ts []transaction) bool {
 	for _, t := range ts {
@@ -59,7 +64,7 @@ func (s schema) current(ts []transaction) bool {
 }
 
 // databases lists the connection's databases, without reading any. The temporary
-// one is there only once it was used; to ask it for its version would make it.
+// one is there only once it was used, and is not asked before: that would make it.
 func databases(q Querier) (map[int]string, error) {
 	rows, err := all(q, "PRAGMA database_list", nil)
 	if err != nil {

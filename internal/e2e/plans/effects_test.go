@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -73,6 +74,10 @@ var effects = []test{
 		d.run("BEGIN")
 		d.want("scan: orders scan", q)
 		d.run("COMMIT")
+		d.inspect(q)
+		if _, fresh, _ := d.in.Inspect(d, q, nil); fresh {
+			d.Error("after the transaction: the second look is fresh, want the plan remembered")
+		}
 	}},
 	{"a write in a transaction takes no read lock first", func(d *database) {
 		// Who has read cannot write once another has written: the look must leave
@@ -90,6 +95,21 @@ var effects = []test{
 				d.Fatal(err)
 			}
 		}
+	}},
+	{"a lock that the statement does not meet", func(d *database) {
+		d.exec("ATTACH DATABASE ? AS far", filepath.Join(d.TempDir(), "far.db"))
+		d.exec("CREATE TABLE far.away (a)")
+		d.exec("PRAGMA busy_timeout = 0")
+		other := open(d.T, d.driver, d.path)
+		other.exec("BEGIN EXCLUSIVE")
+		for range 2 { // new, then known
+			d.want("none", "SELECT 1")
+			d.want("scan: far.away scan", "SELECT * FROM far.away")
+		}
+		if p, _, err := d.in.Inspect(d, "SELECT * FROM users", nil); err == nil || p.Class != 0 {
+			d.Errorf("the locked database: got %s, want unknown and an error", words(p))
+		}
+		other.exec("ROLLBACK")
 	}},
 	{"a read in a transaction learns the schema", func(d *database) {
 		d.run("BEGIN")

@@ -17,9 +17,9 @@ var places = []test{
 	}},
 	{"temporary table", func(d *database) {
 		d.want("search: users search", "SELECT * FROM users WHERE id = 1")
-		d.exec("CREATE TEMP TABLE users (id INTEGER, z)")
+		d.run("CREATE TEMP TABLE users (id INTEGER, z)")
 		d.want("scan: temp.users scan", "SELECT * FROM users WHERE id = 1")
-		d.exec("CREATE TEMP TRIGGER watch AFTER DELETE ON main.events BEGIN DELETE FROM orders WHERE total = old.day; END")
+		d.run("CREATE TEMP TRIGGER watch AFTER DELETE ON main.events BEGIN DELETE FROM orders WHERE total = old.day; END")
 		d.want("scan: events scan, orders scan via trigger watch", "DELETE FROM main.events")
 	}},
 	{"no temporary database is made", func(d *database) {
