@@ -28,6 +28,8 @@ type conn struct {
 	// last is the statement that a call without a prepared statement had last.
 	last *statement
 
+	open openList
+
 	// tx is the transaction under way. It is a part of the connection so that
 	// none is allocated, and so that a bad connection is known to be in one:
 	// database/sql then does not try another.
@@ -50,7 +52,7 @@ func (p *Probe) wrapConn(inner driver.Conn, err error, db *database) (driver.Con
 	if w, ok := inner.(interface{ watchedBy() *Probe }); ok && w.watchedBy() == p {
 		return inner, nil
 	}
-	c := &conn{inner: inner, probe: p, db: db, shard: int(p.conns.Add(1))}
+	c := &conn{inner: inner, probe: p, db: db, shard: int(p.shards.Add(1))}
 	c.checker, _ = inner.(driver.NamedValueChecker)
 	c.resetter, _ = inner.(driver.SessionResetter)
 	c.validator, _ = inner.(driver.Validator)
@@ -60,6 +62,7 @@ func (p *Probe) wrapConn(inner driver.Conn, err error, db *database) (driver.Con
 	if c.queryer, _ = inner.(driver.QueryerContext); c.queryer == nil {
 		c.legacyQueryer, _ = inner.(legacyQueryer)
 	}
+	p.conns.add(c)
 	return c.exact(), nil
 }
 
@@ -74,6 +77,7 @@ func (c *conn) Raw() driver.Conn { return c.inner }
 
 // Close implements [driver.Conn].
 func (c *conn) Close() error {
+	c.probe.conns.remove(c)
 	if c.tx.open { // (*sql.Conn).Raw or a bad connection can bring that about
 		defer c.tx.closed()
 	}

@@ -1,6 +1,11 @@
 package sqlitetrace
 
-import "sync"
+import (
+	"path/filepath"
+	"sync"
+
+	"github.com/tidestaff/tidestaff/probe"
+)
 
 // maxDatabases bounds the databases that are told apart by name. Further ones
 // each have a ledger of their own.
@@ -9,7 +14,9 @@ const maxDatabases = 64
 // A database is one database file, however many times it is opened.
 type database struct {
 	dsn
+	label  string  // what tells it from the others for people, "" if there is no file
 	ledger *ledger // nil if its connections share no write lock
+	sizes  [2]lazy[probe.Gauge]
 }
 
 // databases finds a probe's databases by their keys.
@@ -18,7 +25,7 @@ type databases struct {
 	byKey map[string]*database
 }
 
-// of gives the database that a dsn names. A connector's dsn is not known; its
+// database gives the database that a dsn names. A connector's dsn is not known; its
 // connections are taken for one database of their own.
 func (p *Probe) database(name string, known bool) *database {
 	d := dsn{}
@@ -45,7 +52,7 @@ func (all *databases) get(p *Probe, d dsn) *database {
 	known := all.byKey[d.key]
 	switch {
 	case known == nil:
-		known = &database{dsn: d, ledger: newLedger(p)}
+		known = &database{dsn: d, label: all.label(d), ledger: newLedger(p)}
 		if len(all.byKey) < maxDatabases {
 			all.byKey[d.key] = known
 		}
@@ -53,5 +60,32 @@ func (all *databases) get(p *Probe, d dsn) *database {
 	case known.immediate == d.immediate:
 		return known
 	}
-	return &database{dsn: d, ledger: known.ledger} // one file, two ways to begin
+	return &database{dsn: d, label: known.label, ledger: known.ledger} // one file, two ways to begin
+}
+
+// label is the file's name, or all of its path if another file has the name.
+func (all *databases) label(d dsn) string {
+	if d.path == "" {
+		return ""
+	}
+	name := filepath.Base(d.path)
+	for _, other := range all.byKey {
+		if other.label == name {
+			return d.path
+		}
+	}
+	return name
+}
+
+// name is what people call the database.
+func (db *database) name() string {
+	switch {
+	case db.label != "":
+		return db.label
+	case db.path != "":
+		return filepath.Base(db.path)
+	case db.ledger == nil:
+		return "memory"
+	}
+	return "database"
 }

@@ -29,7 +29,8 @@
 //     What it has over the operation's duration is the idle time, in which the
 //     application sat on an open cursor, which pins the write-ahead log.
 //   - tidestaff.db.cursor.active: cursors open now. One that is never closed
-//     stays here, and appears in nothing else but tidestaff.db.queries.
+//     stays here and in [Probe.Held], and appears in nothing else but
+//     tidestaff.db.queries.
 //   - tidestaff.db.errors by class, and tidestaff.db.retries.
 //
 // Per transaction, by the method that began it, also where statements begin and
@@ -49,6 +50,19 @@
 //     held it. Polling is the part of a wait in which the lock was free: SQLite
 //     asks for it after 1, 2, 5, 10, ... 100 ms, and sleeps on in between.
 //   - tidestaff.db.others.wait.time: the same, charged to the method that held.
+//
+// Per database and pool, looked at when a window is read:
+//
+//   - tidestaff.db.file.size of the database and of its write-ahead log, if its
+//     path is known from the dsn.
+//   - db.client.connection.count and .max, tidestaff.db.connection.waits,
+//     .wait.time and .closed, from sql.DBStats, of a *sql.DB that [Probe.Open] or
+//     [Probe.OpenDB] has made.
+//
+// A statement that spends [Options].Slow or longer in the driver makes an event
+// tidestaff.db.slow, with its method and role, where its time went, and its text
+// without literals and comments; its arguments are nowhere. [Probe.Held] lists
+// the cursors and transactions that are open now, for a leak hunt.
 //
 // The method and the role of an execution are those of [probe.LabelOf]. Rows
 // belong to the query that made them, commit and rollback to the method that
@@ -104,10 +118,11 @@
 // of package driver that the original implements, wherever their presence makes
 // a difference to database/sql; the rest are always there and answer as
 // database/sql would without them. Errors, contexts, arguments and results pass
-// through as they are. (*sql.DB).Driver is the original driver. A wrapped
-// connection gives the original one from Unwrap() driver.Conn and Raw()
-// driver.Conn, which is what (*sql.Conn).Raw needs: a direct type assertion to
-// the driver's own type is the one thing that no wrapper can make succeed.
+// through as they are. (*sql.DB).Driver is the original driver, unless
+// [Options].DriverAs says otherwise. A wrapped connection gives the original one
+// from Unwrap() driver.Conn and Raw() driver.Conn, and [Raw] finds it below
+// further wrappers: a direct type assertion to the driver's own type is the one
+// thing that no wrapper can make succeed.
 //
 // # Concurrency
 //

@@ -29,16 +29,18 @@ func (p *Probe) Open(driverName, dsn string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sql.OpenDB(&connector{c, p, p.database(dsn, true)}), nil
+	return p.openDB(&connector{inner: c, probe: p, db: p.database(dsn, true)}), nil
 }
 
 // OpenDB opens a database as [sql.OpenDB] does, and watches it.
-func (p *Probe) OpenDB(c driver.Connector) *sql.DB { return sql.OpenDB(p.Connector(c)) }
+func (p *Probe) OpenDB(c driver.Connector) *sql.DB { return p.openDB(p.connector(c)) }
 
 // Connector wraps a connector: its connections are watched. Close closes the
 // original, if that can be closed, and Driver is the original's.
-func (p *Probe) Connector(c driver.Connector) driver.Connector {
-	return &connector{c, p, p.database("", false)}
+func (p *Probe) Connector(c driver.Connector) driver.Connector { return p.connector(c) }
+
+func (p *Probe) connector(c driver.Connector) *connector {
+	return &connector{inner: c, probe: p, db: p.database("", false)}
 }
 
 // Driver wraps a driver, for what can only open a database by a name:
@@ -69,7 +71,7 @@ func (d watchedDriver) OpenConnector(dsn string) (driver.Connector, error) {
 	if err != nil || c == nil {
 		return c, err
 	}
-	return &connector{c, d.probe, d.probe.database(dsn, true)}, nil
+	return &connector{inner: c, probe: d.probe, db: d.probe.database(dsn, true)}, nil
 }
 
 // Unwrap is the original driver.
@@ -88,6 +90,7 @@ type connector struct {
 	inner driver.Connector
 	probe *Probe
 	db    *database
+	pool  *pool // nil for one that others open
 }
 
 // Connect implements [driver.Connector].
@@ -96,13 +99,20 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return c.probe.wrapConn(conn, err, c.db)
 }
 
-// Driver implements [driver.Connector]. It is the original driver, not a
-// wrapper: programs switch on its type to learn the dialect.
-func (c *connector) Driver() driver.Driver { return c.inner.Driver() }
+// Driver implements [driver.Connector].
+func (c *connector) Driver() driver.Driver {
+	if c.probe.driver == DriverAsWrapper {
+		return c.probe.Driver(c.inner.Driver())
+	}
+	return c.inner.Driver()
+}
 
 // Close implements [io.Closer], which database/sql looks for on the connector
 // that it was given.
 func (c *connector) Close() error {
+	if c.pool != nil {
+		c.probe.closePool(c.pool)
+	}
 	if closer, ok := c.inner.(io.Closer); ok {
 		return closer.Close()
 	}

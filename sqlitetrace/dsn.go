@@ -9,7 +9,7 @@ import (
 // A dsn is what is known of a database from its data source name.
 type dsn struct {
 	key       string // tells one database file from another; "" for none
-	path      string // of the file; "" if there is none
+	path      string // of the file, absolute; "" if there is none
 	immediate bool   // transactions take the write lock when they begin
 }
 
@@ -31,8 +31,8 @@ func parseDSN(name string) dsn {
 	if path == "" || path == ":memory:" || params.Get("mode") == "memory" || params.Get("vfs") == "memdb" {
 		return d
 	}
-	d.path = path
-	d.key = fileKey(path)
+	d.path = fileKey(path)
+	d.key = d.path
 	return d
 }
 

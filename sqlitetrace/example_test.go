@@ -3,6 +3,7 @@ package sqlitetrace_test
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"fmt"
 
 	"github.com/tidestaff/tidestaff/probe"
@@ -103,4 +104,39 @@ func ExampleRowTiming() {
 	// call
 	// step
 	// close
+}
+
+// A test can end with a hunt for what it has left open.
+func ExampleHeld() {
+	p := sqlitetrace.New(sqlitetrace.Options{})
+	db := p.OpenDB(demo())
+	defer db.Close()
+	w, err := p.Watch()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer w.Close()
+	ctx := probe.WithMethod(probe.WithRole(context.Background(), "request"), "(*Store).ListSandboxes")
+	rows, err := db.QueryContext(ctx, "rows 20000")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer rows.Close() // too late for this
+	for _, h := range p.Held() {
+		fmt.Println(h.Kind, h.Method, h.Role, h.Query)
+	}
+	// Output: cursor (*Store).ListSandboxes request rows ?
+}
+
+// A library that opens further connections by the driver it finds gets watched
+// ones.
+func ExampleDriverAs() {
+	p := sqlitetrace.New(sqlitetrace.Options{DriverAs: sqlitetrace.DriverAsWrapper})
+	db := p.OpenDB(demo())
+	defer db.Close()
+	_, ok := db.Driver().(interface{ Unwrap() driver.Driver })
+	fmt.Println(ok)
+	// Output: true
 }

@@ -33,6 +33,7 @@ type execution struct {
 	bid     bid
 	outcome outcome
 	failure class // for outcomeRan
+	waited  int64 // ns, for the write lock
 }
 
 // An outcome says whether a call counts.
@@ -138,18 +139,18 @@ func (x *execution) end() {
 	ns, _ := x.conn.probe.core.End(x.span) // it was watched, or series were nil
 	switch x.outcome {
 	case outcomeSkipped:
-		x.finish(ns, ns)
+		x.finish(ns, split{call: ns})
 		return
 	case outcomeRetried:
 		x.series.retried(x.kind)
-		x.finish(ns, ns)
+		x.finish(ns, split{call: ns})
 		return
 	case outcomePanicked:
 		x.failure = classOther // and the panic goes on: nothing here recovers
 	}
 	x.began(ns)
 	x.count(ns)
-	x.finish(ns, ns)
+	x.finish(ns, split{call: ns})
 }
 
 // began counts the statement as executed, after a call of ns nanoseconds. It
@@ -173,11 +174,16 @@ func (x *execution) count(busy int64) {
 }
 
 // finish says what the execution means to the transaction and to the write
-// lock, after wall nanoseconds of which busy were spent in the driver.
-func (x *execution) finish(wall, busy int64) {
+// lock, after wall nanoseconds, and whether it was slow.
+func (x *execution) finish(wall int64, s split) {
 	end := x.span.Start() + wall
-	x.settleTx(end, busy)
+	if x.tx != nil || x.text.effect != effectNone {
+		x.settleTx(end, s.busy())
+	}
 	if x.bid != bidNone {
 		x.settleLock(end, x.conn.tx.open)
+	}
+	if slow := x.conn.probe.slow; slow > 0 && s.busy() >= slow && x.outcome <= outcomeRan {
+		x.emitSlow(wall, s)
 	}
 }

@@ -90,6 +90,7 @@ func (x *execution) settleLock(end int64, keep bool) {
 	waiting := x.bid == bidWaiting || l.current.Load() != &c.hold // or displaced
 	if x.outcome == outcomeRan {
 		from = l.charge(x, waiting, end)
+		x.waited = from - x.span.Start()
 	}
 	got := x.failure == classNone && x.outcome == outcomeRan
 	switch {

@@ -31,7 +31,25 @@ type Options struct {
 	// with "" for a connector, whose name is not known; if nil, each connector
 	// is a database of its own.
 	DBKey func(dsn string) string
+	// Slow has every statement, begin, commit and rollback that spends this long
+	// or longer in the driver make an event "tidestaff.db.slow"; 0 makes none.
+	Slow time.Duration
+	// DriverAs is what (*sql.DB).Driver answers; the zero value is the original
+	// driver.
+	DriverAs DriverAs
 }
+
+// A DriverAs says what (*sql.DB).Driver answers for a watched database.
+type DriverAs uint8
+
+const (
+	// DriverAsOriginal answers with the original driver: programs switch on its
+	// type to learn the dialect.
+	DriverAsOriginal DriverAs = iota
+	// DriverAsWrapper answers with a driver that opens watched connections, for
+	// libraries that open further ones through it. It has Unwrap() driver.Driver.
+	DriverAsWrapper
+)
 
 // A Probe measures the databases that are opened through it. It is a
 // [probe.Probe].
@@ -40,12 +58,16 @@ type Probe struct {
 	system string
 	timing RowTiming
 	series *probe.Series[series]
-	conns  atomic.Int64 // connections ever made; each owns a shard of the recorders
+	shards atomic.Int64 // connections ever made; each owns a shard of the recorders
+	slow   int64        // ns; 0 for no events
+	driver DriverAs
 
 	statements *probe.Table[string, statement] // by text
 	databases  databases
 	dbKey      func(string) string
 	pairs      *pairs
+	conns      conns
+	pools      pools
 }
 
 var _ probe.Probe = (*Probe)(nil)
@@ -57,7 +79,10 @@ func New(o Options) *Probe {
 		p.system = systemSQLite
 	}
 	p.core.Name, p.core.Activity = o.Name, "statement"
-	p.core.Descs = slices.Concat(descs, txDescs)
+	p.core.Descs = slices.Concat(descs, txDescs, poolDescs)
+	p.core.Sample = p.sample
+	p.slow, p.driver = int64(o.Slow), o.DriverAs
+	p.pools.open, p.pools.names = map[*pool]struct{}{}, map[string]*poolSeries{}
 	p.dbKey, p.databases.byKey, p.pairs = o.DBKey, map[string]*database{}, newPairs(p)
 	p.series = probe.NewSeries(o.MaxSeries, func(l *probe.Label) *series { return &series{probe: p, label: l} })
 	return p

@@ -26,6 +26,8 @@ type rows struct {
 
 	rowless int64 // steps that gave no row: the last one, normally
 	closed  bool  // the execution has ended
+
+	nextOpen, prevOpen *rows // in the connection's list
 }
 
 // wrapRows hands the execution on to the rows that the original has returned. A
@@ -123,7 +125,8 @@ func (r *rows) end(start int64) {
 	s.rows.RecordShard(x.conn.shard, r.count())
 	s.held.RecordShard(x.conn.shard, held)
 	s.active.Add(-1)
-	x.finish(held, r.call+step+closing)
+	x.conn.open.closed(r)
+	x.finish(held, split{r.call, step, closing, r.count()})
 }
 
 // Columns implements [driver.Rows].

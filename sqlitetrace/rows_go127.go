@@ -15,11 +15,15 @@ type scannerRows struct {
 	scanner driver.RowsColumnScanner
 }
 
-// exact gives the rows the interfaces that their original has.
+// exact gives the rows the interfaces that their original has, and puts them on
+// the list of what is open.
 func (r rows) exact() driver.Rows {
 	if s, ok := r.inner.(driver.RowsColumnScanner); ok {
-		return &scannerRows{r, s}
+		scanner := &scannerRows{r, s}
+		r.x.conn.open.opened(&scanner.rows)
+		return scanner
 	}
+	r.x.conn.open.opened(&r)
 	return &r
 }
 

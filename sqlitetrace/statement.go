@@ -34,6 +34,16 @@ type statement struct {
 	changes bool   // INSERT, UPDATE, DELETE or REPLACE: it has rows affected
 	writes  bool   // it needs SQLite's write lock: those, and changes of the schema
 	effect  effect
+
+	shown lazy[string] // the text, normalised
+}
+
+// normal is the text without its literals and comments.
+func (s *statement) normal() string {
+	return *s.shown.get(func() *string {
+		text := normalise(s.text)
+		return &text
+	})
 }
 
 // noStatement is the text of what has none: begin, commit and rollback.
@@ -41,10 +51,7 @@ var noStatement = new(statement)
 
 // newStatements makes the table of a probe's statements.
 func newStatements() *probe.Table[string, statement] {
-	return probe.NewTable(maxStatements, "", func(text string) *statement {
-		s := parse(text)
-		return &s
-	})
+	return probe.NewTable(maxStatements, "", parse)
 }
 
 // statement finds what is known of a text. One that is beyond the table's
@@ -64,15 +71,14 @@ func (c *conn) lookUp(text string) *statement {
 			return s
 		}
 	}
-	s := parse(text)
-	return &s
+	return parse(text)
 }
 
 // parse reads a text, which may hold several statements. It looks at how each
 // of them begins and at nothing else: what a trigger or a PRAGMA writes is not
 // seen.
-func parse(text string) statement {
-	s := statement{text: text, method: sqlcName(text)}
+func parse(text string) *statement {
+	s := &statement{text: text, method: sqlcName(text)}
 	for rest := text; rest != ""; {
 		var head clause
 		head, rest = nextClause(rest)

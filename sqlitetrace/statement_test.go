@@ -40,9 +40,9 @@ func TestParse(t *testing.T) {
 		{"INSERT INTO a VALUES (1); COMMIT", true, true, effectCommit},
 	} {
 		got := parse(tc.text)
-		want := statement{text: tc.text, changes: tc.changes, writes: tc.writes, effect: tc.effect}
-		if got != want {
-			t.Errorf("%q: got %+v, want %+v", tc.text, got, want)
+		if got.text != tc.text || got.changes != tc.changes || got.writes != tc.writes || got.effect != tc.effect {
+			t.Errorf("%q: got changes %v, writes %v, effect %v, want %v, %v, %v",
+				tc.text, got.changes, got.writes, got.effect, tc.changes, tc.writes, tc.effect)
 		}
 	}
 }

@@ -115,6 +115,7 @@ func (t *tx) enter(c *conn, inner driver.Tx, x *execution) {
 	*t = tx{conn: c, inner: inner, series: x.series, op: x.op, ctx: x.ctx, open: true, id: t.id + 1}
 	if t.series != nil {
 		t.series.transactions().active.Add(1)
+		c.open.setTx(t.series, x.span.Start())
 		x.tx, x.txID, x.part = t, t.id, txBegin
 	}
 }
@@ -208,6 +209,7 @@ func (t *tx) leaveAt(end int64) {
 	t.open = false
 	if t.series != nil {
 		t.series.transactions().active.Add(-1)
+		t.conn.open.setTx(nil, 0)
 	}
 	t.conn.releaseLock(end)
 }

@@ -1,0 +1,46 @@
+package sqlitetrace
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+)
+
+// Raw calls fn with the driver's own connection, as (*sql.Conn).Raw does, below
+// all wrappers that say what they wrap: this package's, and those that have a
+// method Unwrap, Raw or WrappedConn of no arguments that returns a driver.Conn.
+// It is for calls of the driver's own type (a backup, a user-defined function),
+// which no wrapper can forward. What fn does to the connection is not measured.
+//
+// The error is fn's, that of ctx if it is done before fn is called, or that of
+// a closed connection.
+func Raw(ctx context.Context, c *sql.Conn, fn func(driverConn any) error) error {
+	return c.Raw(func(dc any) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return fn(unwrap(dc))
+	})
+}
+
+// maxWrappers bounds the search in a chain of wrappers that is a circle.
+const maxWrappers = 32
+
+func unwrap(dc any) any {
+	for range maxWrappers {
+		var inner driver.Conn
+		switch w := dc.(type) {
+		case interface{ Unwrap() driver.Conn }:
+			inner = w.Unwrap()
+		case interface{ Raw() driver.Conn }:
+			inner = w.Raw()
+		case interface{ WrappedConn() driver.Conn }:
+			inner = w.WrappedConn()
+		}
+		if inner == nil {
+			break
+		}
+		dc = inner
+	}
+	return dc
+}

@@ -1,0 +1,29 @@
+package sqlitetrace
+
+import (
+	"math"
+	"os"
+
+	"github.com/tidestaff/tidestaff/probe"
+)
+
+// sample looks at the sizes of the files. One that is not there has none.
+func (all *databases) sample(core *probe.Core, system string) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for _, db := range all.byKey {
+		if db.path == "" {
+			continue
+		}
+		for i, f := range [...]struct{ which, path string }{{"database", db.path}, {"wal", db.path + "-wal"}} {
+			size := math.NaN()
+			if info, err := os.Stat(f.path); err == nil {
+				size = float64(info.Size())
+			}
+			db.sizes[i].get(func() *probe.Gauge {
+				return core.Gauge(descFileSize, probe.Attr{Key: AttrSystem, Value: system},
+					probe.Attr{Key: AttrNamespace, Value: db.name()}, probe.Attr{Key: AttrFile, Value: f.which})
+			}).Set(size)
+		}
+	}
+}
