@@ -78,7 +78,7 @@ func (p *Probe) Pending() (age time.Duration, watched bool) {
 
 func (p *Probe) start() error {
 	if p.interval < minInterval {
-		return fmt.Errorf("lag: Options.Interval is %v, must be at least %v", p.interval, minInterval)
+		return fmt.Errorf("lag: probe %q: Options.Interval is %v, must be at least %v", p.core.Name, p.interval, minInterval)
 	}
 	s := newSchedule(p, p.now())
 	p.running.Store(s)
