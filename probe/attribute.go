@@ -33,18 +33,41 @@ func LabelOf(ctx context.Context) *Label {
 	if known != nil && known.Method != "" && known.Role != "" {
 		return known
 	}
-	if g := goroutineLabel(); g != nil {
-		switch {
-		case known == nil:
-			known = g
-		case known.Role == "" || known.Method == "":
-			known = intern(orElse(known.Method, g.Method), orElse(known.Role, g.Role))
-		}
-		if known.Method != "" && known.Role != "" {
-			return known
-		}
+	if known = withGoroutine(known); known != nil && known.Method != "" && known.Role != "" {
+		return known
 	}
 	return chainLabel(known)
+}
+
+// labelNamed is LabelOf for work that has a name of its own; see Series.Named.
+func labelNamed(ctx context.Context, name string) *Label {
+	known := contextLabel(ctx)
+	if known == nil || known.Method == "" || known.Role == "" {
+		known = withGoroutine(known)
+	}
+	switch {
+	case known == nil:
+		known = intern(name, "")
+	case known.Method == "":
+		known = intern(name, known.Role)
+	}
+	if known.Method != "" && known.Role != "" {
+		return known
+	}
+	return chainLabel(known)
+}
+
+// withGoroutine completes what is known from the goroutine's label.
+func withGoroutine(known *Label) *Label {
+	g := goroutineLabel()
+	switch {
+	case g == nil:
+	case known == nil:
+		return g
+	case known.Role == "" || known.Method == "":
+		return intern(orElse(known.Method, g.Method), orElse(known.Role, g.Role))
+	}
+	return known
 }
 
 func orElse(s, other string) string {

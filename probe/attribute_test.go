@@ -55,3 +55,34 @@ func TestCallChain(t *testing.T) {
 		t.Errorf("attribution allocates %v times", got)
 	}
 }
+
+// TestNamed wants the name behind the labels and before the call chain.
+func TestNamed(t *testing.T) {
+	type words = [2]string
+	series := probe.NewSeries(0, func(l *probe.Label) *words { return &words{l.Method, l.Role} })
+	of := func(ctx context.Context) words { return *series.Named(ctx, "GetUser") }
+	ctx, noContext := context.Background(), context.Context(nil)
+	role := probe.WithRole(ctx, "request")
+	for name, tc := range map[string]struct{ got, want [2]string }{
+		"nothing":         {of(ctx), [2]string{"GetUser", "test"}},
+		"no context":      {of(noContext), [2]string{"GetUser", "test"}},
+		"role":            {of(role), [2]string{"GetUser", "request"}},
+		"method":          {of(probe.WithMethod(ctx, "Load")), [2]string{"Load", "test"}},
+		"method and role": {of(probe.WithMethod(role, "Load")), [2]string{"Load", "request"}},
+	} {
+		if tc.got != tc.want {
+			t.Errorf("%s: got %q, want %q", name, tc.got, tc.want)
+		}
+	}
+	probe.Do(ctx, "background:mail", func(context.Context) {
+		if got, want := of(ctx), [2]string{"GetUser", "background:mail"}; got != want {
+			t.Errorf("a goroutine's role: got %q, want %q", got, want)
+		}
+	})
+	if got, want := *series.Named(role, ""), (words{"TestNamed", "request"}); got != want {
+		t.Errorf("no name: got %q, want %q, the call chain's", got, want)
+	}
+	if n := testing.AllocsPerRun(100, func() { of(ctx) }); n != 0 {
+		t.Errorf("got %v allocations, want 0", n)
+	}
+}

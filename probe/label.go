@@ -196,6 +196,17 @@ func (s *Series[V]) Of(l *Label) *V {
 	return s.resolve(l)
 }
 
+// Named is the value of the label of work that has a name of its own, such as a
+// statement that says which query it is: LabelOf's label, but that the name is
+// the method where neither ctx nor the goroutine's label has one. An empty name
+// is none. ctx may be nil.
+func (s *Series[V]) Named(ctx context.Context, name string) *V {
+	if name == "" {
+		return s.Of(LabelOf(ctx))
+	}
+	return s.Of(labelNamed(ctx, name))
+}
+
 // resolve looks the label up and binds the value to it. A label has room for
 // four; when more series use it, they take each other's place now and then.
 func (s *Series[V]) resolve(l *Label) *V {
