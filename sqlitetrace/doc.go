@@ -64,7 +64,9 @@
 // without literals and comments; its arguments are nowhere. [Probe.Held] lists
 // the cursors and transactions that are open now, for a leak hunt.
 //
-// The method and the role of an execution are those of [probe.LabelOf]. Rows
+// The method and the role of an execution are those of [probe.LabelOf], but that
+// the name which sqlc has given a query ("-- name: GetUser :one") comes before
+// the call chain. Rows
 // belong to the query that made them, commit and rollback to the method that
 // began the transaction, on whatever goroutine they run. Each query also adds
 // itself, its time and its rows to the [probe.Op] in its context; rows that are

@@ -46,7 +46,8 @@ const (
 	outcomeRetried // ErrBadConn: database/sql tries another connection
 )
 
-// begin begins an execution by the method and role that [probe.LabelOf] finds.
+// begin begins an execution by the method and role that [probe.LabelOf] finds,
+// or the statement's own name.
 //
 // Everything that costs more than an atomic load comes after the question
 // whether anybody watches. The method must be found now and not at the end:
@@ -61,7 +62,7 @@ func (x *execution) begin(c *conn, ctx context.Context, k kind, query string) {
 
 // beginStatement begins an execution of a statement that is known.
 func (x *execution) beginStatement(c *conn, ctx context.Context, k kind, text *statement) {
-	x.beginAs(c, ctx, k, c.probe.series.Of(probe.LabelOf(ctx)), probe.OpOf(ctx), text)
+	x.beginAs(c, ctx, k, c.probe.series.Named(ctx, text.method), probe.OpOf(ctx), text)
 	if x.series == nil {
 		return
 	}

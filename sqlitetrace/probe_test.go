@@ -316,6 +316,32 @@ func TestAttributionWithoutLabel(t *testing.T) {
 	}
 }
 
+// TestSqlcMethod takes the method from sqlc's comment unless the context has one,
+// prepared or not, and the role from where it always is.
+func TestSqlcMethod(t *testing.T) {
+	_, db, w := open(t, &server{shape: shape{conn: "EQ"}})
+	ctx := context.Background()
+	const query = "-- name: GetUser :one\nSELECT 1"
+	db.ExecContext(ctx, query)
+	read(t, db, probe.WithRole(ctx, "request"), query)
+	stmt, err := db.PrepareContext(ctx, query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stmt.ExecContext(ctx)
+	stmt.Close()
+	db.ExecContext(labelled("(*Store).Get"), query)
+	got := map[string]float64{}
+	r := w.Close()
+	for m := range r.Find("tidestaff.db.queries") {
+		got[m.Attr(probe.AttrMethod)+" "+m.Attr(probe.AttrRole)] += m.Value
+	}
+	want := map[string]float64{"GetUser test": 2, "GetUser request": 1, "(*Store).Get request": 1}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("queries (-want +got):\n%s", diff)
+	}
+}
+
 // TestOperation adds to the operation in the context.
 func TestOperation(t *testing.T) {
 	_, db, _ := open(t, &server{shape: shape{conn: "EQ"}})
