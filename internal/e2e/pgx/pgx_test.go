@@ -56,6 +56,7 @@ func one(t *testing.T, p *sqlitetrace.Probe) *sql.DB {
 // TestSuite plays every scenario bare and wrapped in every way, each in a schema
 // of its own, and wants equal transcripts.
 func TestSuite(t *testing.T) {
+	needServer(t)
 	p, closed := sqlsuite.Watch(t, options)
 	for _, sc := range scenarios {
 		t.Run(sc.name, func(t *testing.T) {
@@ -84,10 +85,10 @@ func TestDriver(t *testing.T) { sqlsuite.SameDriver(t, name) }
 
 // TestEndings ends transactions and queries by their context.
 func TestEndings(t *testing.T) {
-	open := func(p *sqlitetrace.Probe) *sql.DB { return one(t, p) }
-	t.Run("transaction", func(t *testing.T) { sqlsuite.CanceledTx(t, options, open) })
+	needServer(t)
+	t.Run("transaction", func(t *testing.T) { sqlsuite.CanceledTx(t, options, one) })
 	t.Run("rows", func(t *testing.T) {
-		sqlsuite.CanceledRows(t, options, open, "SELECT generate_series(1, 100000000)")
+		sqlsuite.CanceledRows(t, options, one, "SELECT generate_series(1, 100000000)")
 	})
 }
 

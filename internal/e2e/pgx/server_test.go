@@ -46,8 +46,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// schema makes an empty schema on the server and returns a dsn that works in it.
-func schema(t *testing.T) string {
+// needServer gives the server, or skips the test where there is none.
+func needServer(t *testing.T) *server {
 	t.Helper()
 	s, err := theServer()
 	if errors.Is(err, errAbsent) {
@@ -55,6 +55,13 @@ func schema(t *testing.T) string {
 	} else if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// schema makes an empty schema on the server and returns a dsn that works in it.
+func schema(t *testing.T) string {
+	t.Helper()
+	s := needServer(t)
 	name := fmt.Sprint("s", s.next.Add(1))
 	dsn := "host='" + s.dir + "' user=tidestaff database=postgres sslmode=disable"
 	conn, err := pgx.Connect(t.Context(), dsn)

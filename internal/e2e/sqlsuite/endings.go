@@ -15,9 +15,9 @@ import (
 // back on a goroutine of its own, which knows no method: the rollback must count
 // for the method that began. open opens a database of the probe's; the table
 // item (name) is made in it.
-func CanceledTx(t *testing.T, o sqlitetrace.Options, open func(*sqlitetrace.Probe) *sql.DB) {
+func CanceledTx(t *testing.T, o sqlitetrace.Options, open func(*testing.T, *sqlitetrace.Probe) *sql.DB) {
 	p, closed := Watch(t, o)
-	db := open(p)
+	db := open(t, p)
 	Must(t, db, "CREATE TABLE item (name TEXT)")
 	const rounds = 20
 	for range rounds {
@@ -49,9 +49,9 @@ func CanceledTx(t *testing.T, o sqlitetrace.Options, open func(*sqlitetrace.Prob
 // database/sql closes them on a goroutine of its own in between two steps: each
 // row that the program got counts, each cursor is closed, once. It is a test for
 // the race detector. open opens a database of the probe's; query makes many rows.
-func CanceledRows(t *testing.T, o sqlitetrace.Options, open func(*sqlitetrace.Probe) *sql.DB, query string) {
+func CanceledRows(t *testing.T, o sqlitetrace.Options, open func(*testing.T, *sqlitetrace.Probe) *sql.DB, query string) {
 	p, closed := Watch(t, o)
-	db := open(p)
+	db := open(t, p)
 	const rounds = 20
 	got := 0
 	for round := range rounds {
@@ -86,7 +86,7 @@ func CanceledRows(t *testing.T, o sqlitetrace.Options, open func(*sqlitetrace.Pr
 
 // Endings runs CanceledTx and CanceledRows on a file of a SQLite driver.
 func Endings(t *testing.T, driverName string) {
-	open := func(p *sqlitetrace.Probe) *sql.DB {
+	open := func(t *testing.T, p *sqlitetrace.Probe) *sql.DB {
 		open := func(dsn string) (*sql.DB, error) { return p.Open(driverName, dsn) }
 		return OpenOne(t, open, filepath.Join(t.TempDir(), "app.db"))
 	}
