@@ -1,7 +1,8 @@
 // Package peers puts the recorder of package probe beside what a Go service
 // would use instead, in one binary, on one machine, at one moment: an
 // atomic.Int64 (which keeps nothing but a sum, and so is the floor), a mutex
-// around hdrhistogram-go, and the newest OpenTelemetry SDK's histogram.
+// around hdrhistogram-go, and the newest OpenTelemetry SDK's histogram. Package
+// wrappers, below it, does the same for sqlitetrace.
 //
 // It is a module of its own so that the library requires none of them at these
 // versions. Nanoseconds are the machine's; only ratios are worth quoting.

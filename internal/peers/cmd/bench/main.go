@@ -1,25 +1,31 @@
-// Command bench runs the benchmarks of internal/peers, writes their output with
-// the conditions under which it was made to bench/<date>-recorder.txt, in the
-// benchmark format that benchstat reads, and prints the ratios of the medians,
-// which is what the documentation may quote:
+// Command bench runs a set of the benchmarks of internal/peers, writes their
+// output with the conditions under which it was made to bench/<date>-<set>.txt,
+// in the benchmark format that benchstat reads, and prints ratios, which is what
+// the documentation may quote:
 //
 //	go run ./internal/peers/cmd/bench
+//	go run ./internal/peers/cmd/bench -set sql
 //	go run ./internal/peers/cmd/bench -of bench/2026-11-30-recorder.txt
 //
-// The second form measures nothing and prints the ratios of a file.
+// The set "recorder" is package probe beside other recorders, "sql" is package
+// sqlitetrace beside other wrappers of drivers. The last form measures nothing
+// and prints the ratios of a file.
 package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -29,19 +35,32 @@ const (
 	peers   = library + "/internal/peers"
 )
 
+// A set is one package's benchmarks, and how long and how often each is
+// measured if the command is not told.
+type set struct {
+	pkg, benchtime string
+	count          int
+}
+
+var sets = map[string]set{
+	"recorder": {peers, "500ms", 5},
+	"sql":      {peers + "/wrappers", "150ms", 5}, // 150 benchmarks: many short looks find a quiet moment
+}
+
 // flags are the command's.
 type flags struct {
-	of, out, bench, benchtime string
-	count                     int
+	of, out, set, bench, benchtime string
+	count                          int
 }
 
 func main() {
 	var f flags
 	flag.StringVar(&f.of, "of", "", "print the ratios of this `file` and measure nothing")
-	flag.StringVar(&f.out, "out", "", "write to this `file`; empty means bench/<date>-recorder.txt of the repository, - means nowhere")
+	flag.StringVar(&f.out, "out", "", "write to this `file`; empty means bench/<date>-<set>.txt of the repository, - means nowhere")
+	flag.StringVar(&f.set, "set", "recorder", "measure this `set`: recorder or sql")
 	flag.StringVar(&f.bench, "bench", ".", "run the benchmarks that match this `pattern`")
-	flag.StringVar(&f.benchtime, "benchtime", "500ms", "measure each for this `time`")
-	flag.IntVar(&f.count, "count", 5, "measure each this many times")
+	flag.StringVar(&f.benchtime, "benchtime", "", "measure each for this `time`; empty means the set's own, 500ms or 150ms")
+	flag.IntVar(&f.count, "count", 0, "measure each this many `times`; 0 means the set's own, 5")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -59,13 +78,16 @@ func run(ctx context.Context, f flags) error {
 		}
 		return summarize(os.Stdout, text)
 	}
+	if err := f.complete(); err != nil {
+		return err
+	}
 	out := f.out
 	if out == "" {
 		root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", library).Output()
 		if err != nil {
 			return fmt.Errorf("go list -m %s: %w", library, err)
 		}
-		out = filepath.Join(strings.TrimSpace(string(root)), "bench", time.Now().UTC().Format(time.DateOnly)+"-recorder.txt")
+		out = filepath.Join(strings.TrimSpace(string(root)), "bench", time.Now().UTC().Format(time.DateOnly)+"-"+f.set+".txt")
 	}
 	text, err := measure(ctx, f)
 	if err != nil {
@@ -83,6 +105,16 @@ func run(ctx context.Context, f flags) error {
 	return summarize(os.Stdout, text)
 }
 
+// complete takes from the set what was not said.
+func (f *flags) complete() error {
+	s, ok := sets[f.set]
+	if !ok {
+		return fmt.Errorf("-set %q: want one of %q", f.set, slices.Sorted(maps.Keys(sets)))
+	}
+	f.benchtime, f.count = cmp.Or(f.benchtime, s.benchtime), cmp.Or(f.count, s.count)
+	return nil
+}
+
 // measure runs the benchmarks and puts the conditions before their output. The
 // conditions are comments: as configuration lines they would make benchstat
 // refuse to compare two files. goos, goarch and the CPU's model are in the
@@ -94,7 +126,7 @@ func measure(ctx context.Context, f flags) ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	binary := filepath.Join(dir, "peers.test")
-	if err := command(ctx, os.Stderr, "go", "test", "-c", "-o", binary, peers); err != nil {
+	if err := command(ctx, os.Stderr, "go", "test", "-c", "-o", binary, sets[f.set].pkg); err != nil {
 		return nil, err
 	}
 	before := loadAverage()
@@ -110,7 +142,7 @@ func measure(ctx context.Context, f flags) ([]byte, error) {
 	}
 	var text bytes.Buffer
 	for _, line := range [][2]string{
-		{"made by", "go run ./internal/peers/cmd/bench"},
+		{"made by", "go run ./internal/peers/cmd/bench -set " + f.set},
 		{"date", time.Now().UTC().Format(time.DateOnly)},
 		{"go", fmt.Sprintf("%s, GOMAXPROCS %d", runtime.Version(), runtime.GOMAXPROCS(0))},
 		{"kernel", firstLine("/proc/sys/kernel/osrelease")},

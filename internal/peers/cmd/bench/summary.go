@@ -18,7 +18,8 @@ type row struct {
 	name   string // "to=otel/cores=all"
 	procs  int    // GOMAXPROCS
 	ns     []float64
-	allocs float64 // the most of any measurement
+	cpu    []float64 // CPU time in ns, where the benchmark has it
+	allocs float64   // the most of any measurement
 }
 
 // parse reads the result lines of a benchmark run. Everything else is passed
@@ -45,6 +46,8 @@ func parse(text []byte) ([]*row, error) {
 			switch fields[i+1] {
 			case "ns/op":
 				r.ns = append(r.ns, v)
+			case "cpu-ns/op":
+				r.cpu = append(r.cpu, v)
 			case "allocs/op":
 				r.allocs = max(r.allocs, v)
 			}
@@ -95,8 +98,7 @@ func median(v []float64) float64 {
 	return (v[(n-1)/2] + v[n/2]) / 2
 }
 
-// summarize prints the medians and their ratios: to the first benchmark of the
-// group, and to tidestaff's own where there is one.
+// summarize prints the conditions of a run, its times and their ratios.
 func summarize(w io.Writer, text []byte) error {
 	rows, err := parse(text)
 	if err != nil {
@@ -111,6 +113,17 @@ func summarize(w io.Writer, text []byte) error {
 		cpu = cpu || model
 	}
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	if slices.ContainsFunc(rows, isBare) {
+		overheads(out, rows)
+	} else {
+		ratios(out, rows)
+	}
+	return out.Flush()
+}
+
+// ratios are those to the first benchmark of the group, and to tidestaff's own
+// where there is one.
+func ratios(out io.Writer, rows []*row) {
 	group := ""
 	for _, r := range rows {
 		if r.group != group {
@@ -127,7 +140,6 @@ func summarize(w io.Writer, text []byte) error {
 			number(r.perCore(slices.Min(r.ns))), number(r.perCore(slices.Max(r.ns))),
 			number(r.cost()/rows[first].cost()), ratio, r.allocs)
 	}
-	return out.Flush()
 }
 
 // number is v to three digits, and whole from a hundred on.
