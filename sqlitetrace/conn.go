@@ -29,6 +29,7 @@ type conn struct {
 	last *statement
 
 	open openList
+	uses uses
 
 	// tx is the transaction under way. It is a part of the connection so that
 	// none is allocated, and so that a bad connection is known to be in one:
@@ -78,6 +79,7 @@ func (c *conn) Raw() driver.Conn { return c.inner }
 // Close implements [driver.Conn].
 func (c *conn) Close() error {
 	c.probe.conns.remove(c)
+	c.abandonBids()
 	if c.tx.open { // (*sql.Conn).Raw or a bad connection can bring that about
 		defer c.tx.closed()
 	}
@@ -87,6 +89,7 @@ func (c *conn) Close() error {
 // Ping implements [driver.Pinger]. database/sql takes the absence of a Pinger
 // for success.
 func (c *conn) Ping(ctx context.Context) error {
+	ctx = c.served(ctx)
 	if p, ok := c.inner.(driver.Pinger); ok {
 		return p.Ping(ctx)
 	}
@@ -112,6 +115,7 @@ func (c *conn) Prepare(query string) (driver.Stmt, error) {
 // PrepareContext implements [driver.ConnPrepareContext]. For a driver without
 // it the context is looked at once the statement is there, as database/sql does.
 func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	ctx = c.served(ctx)
 	if p, ok := c.inner.(driver.ConnPrepareContext); ok {
 		s, err := p.PrepareContext(ctx, query)
 		return c.wrapStmt(s, query, err)
@@ -130,6 +134,7 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 // very value that the driver returned: database/sql compares it so, and then
 // prepares; that it executes after all is counted by the statement.
 func (c *conn) exec(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	ctx = c.served(ctx)
 	var x execution
 	x.begin(c, ctx, kindExec, query)
 	defer x.end()
@@ -153,6 +158,7 @@ func (c *conn) execInner(ctx context.Context, query string, named []driver.Named
 // query is QueryContext, for connections that have it; see exec. The rows that
 // it returns go on with the execution.
 func (c *conn) query(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	ctx = c.served(ctx)
 	var x execution
 	x.begin(c, ctx, kindQuery, query)
 	defer x.end()

@@ -59,6 +59,13 @@
 //     .wait.time and .closed, from sql.DBStats, of a *sql.DB that [Probe.Open] or
 //     [Probe.OpenDB] has made.
 //
+// Per method, of calls that go through a [DB]:
+//
+//   - tidestaff.db.connection.wait.duration, from the call to its having a
+//     connection, making a new one included; a call that gives up has none.
+//     tidestaff.db.others.wait.time charges it to those who had that connection
+//     meanwhile.
+//
 // A statement that spends [Options].Slow or longer in the driver makes an event
 // tidestaff.db.slow, with its method and role, where its time went, and its text
 // without literals and comments; its arguments are nowhere. [Probe.Held] lists
@@ -111,7 +118,7 @@
 // another connection locks.
 //
 // The time that a call waits for a connection from the pool is spent in
-// database/sql and not seen here. Whoever calls the database from inside the
+// database/sql, and only seen per method by who uses a [DB]. Whoever calls the database from inside the
 // database (a user-defined function) is timed twice.
 //
 // # What the program can observe

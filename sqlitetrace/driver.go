@@ -95,7 +95,7 @@ type connector struct {
 
 // Connect implements [driver.Connector].
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.inner.Connect(ctx)
+	conn, err := c.inner.Connect(callers(ctx))
 	return c.probe.wrapConn(conn, err, c.db)
 }
 

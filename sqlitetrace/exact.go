@@ -32,7 +32,9 @@ func (h hasQuery) QueryContext(ctx context.Context, query string, args []driver.
 }
 
 // ResetSession implements [driver.SessionResetter].
-func (h hasReset) ResetSession(ctx context.Context) error { return h.c.resetter.ResetSession(ctx) }
+func (h hasReset) ResetSession(ctx context.Context) error {
+	return h.c.resetter.ResetSession(h.c.served(ctx))
+}
 
 // IsValid implements [driver.Validator].
 func (h hasValidate) IsValid() bool { return h.c.validator.IsValid() }

@@ -140,3 +140,25 @@ func ExampleDriverAs() {
 	fmt.Println(ok)
 	// Output: true
 }
+
+// Where one connection is all there is, the wait for it is what matters.
+func ExampleDB() {
+	p := sqlitetrace.New(sqlitetrace.Options{})
+	db := p.Wrap(p.OpenDB(demo()))
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	w, err := p.Watch()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := probe.WithMethod(probe.WithRole(context.Background(), "request"), "(*Store).Put")
+	if _, err := db.ExecContext(ctx, "plain"); err != nil {
+		fmt.Println(err)
+	}
+	r := w.Close()
+	for m := range r.Find("tidestaff.db.connection.wait.duration") {
+		fmt.Println(m.Attr(probe.AttrMethod), m.Dist.Count(), "call")
+	}
+	// Output: (*Store).Put 1 call
+}

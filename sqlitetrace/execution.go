@@ -184,6 +184,9 @@ func (x *execution) finish(wall int64, s split) {
 	if x.bid != bidNone {
 		x.settleLock(end, x.conn.tx.open)
 	}
+	if x.tx == nil && x.conn.probe.marked.Load() {
+		x.conn.uses.add(x.series, x.span.Start(), end)
+	}
 	if slow := x.conn.probe.slow; slow > 0 && s.busy() >= slow && x.outcome <= outcomeRan {
 		x.emitSlow(wall, s)
 	}

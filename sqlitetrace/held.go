@@ -1,6 +1,7 @@
 package sqlitetrace
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -33,7 +34,7 @@ func (p *Probe) Held() []Held {
 	p.conns.each(func(c *conn) {
 		all = c.appendHeld(all, now)
 	})
-	slices.SortStableFunc(all, func(a, b Held) int { return int(b.Age - a.Age) })
+	slices.SortStableFunc(all, func(a, b Held) int { return cmp.Compare(b.Age, a.Age) })
 	return all[:min(len(all), maxHeld)]
 }
 
@@ -98,6 +99,20 @@ func (l *openList) closed(r *rows) {
 		r.nextOpen.prevOpen = r.prevOpen
 	}
 	r.nextOpen, r.prevOpen = nil, nil
+}
+
+// abandonBids takes the bids of cursors that are still open off the ledger: their
+// connection is closed, and with it the transaction that they were in.
+func (c *conn) abandonBids() {
+	for r := c.open.cursors; r != nil; r = r.nextOpen { // only this goroutine changes the list
+		switch r.x.bid {
+		case bidFirst:
+			c.db.ledger.leave(&c.hold)
+		case bidWaiting:
+			c.db.ledger.waiters.Add(-1)
+		}
+		r.x.bid = bidNone
+	}
 }
 
 // setTx notes the transaction's beginning, or its end with nil.

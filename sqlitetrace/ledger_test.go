@@ -193,6 +193,33 @@ func TestLedgerOutside(t *testing.T) {
 	})
 }
 
+// TestLedgerLeak closes a connection under a cursor that may hold the lock; only
+// who goes around database/sql can.
+func TestLedgerLeak(t *testing.T) {
+	inFile(t, 0, func(t *testing.T, f *lockFile, p *sqlitetrace.Probe, _ func(*testing.T) *sql.DB) {
+		w := watch(t, p)
+		for range 2 { // the first has it, the second waits
+			c, err := p.Connector(f).Connect(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.(driver.QueryerContext).QueryContext(labelled("leak"), "INSERT 1ms", nil); err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				c.Close()
+			}()
+		}
+		if p.AtRest() == nil {
+			t.Error("with two open cursors: got a ledger at rest")
+		}
+		if got := len(p.Held()); got != 2 {
+			t.Errorf("held: got %d, want 2", got)
+		}
+		w.Close()
+	})
+}
+
 // TestTransactionTimes takes a transaction apart.
 func TestTransactionTimes(t *testing.T) {
 	inFile(t, 0, func(t *testing.T, _ *lockFile, p *sqlitetrace.Probe, open func(*testing.T) *sql.DB) {

@@ -92,6 +92,8 @@ type series struct {
 	rows   lazy[probe.Recorder] // affected
 	tx     lazy[txSeries]
 	lock   lazy[lockSeries]
+	wait   lazy[probe.Recorder] // for a connection
+	others [resources]lazy[probe.Counter]
 }
 
 // A kindSeries has what all kinds have. Counters of failures are made when one

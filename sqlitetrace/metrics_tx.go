@@ -73,8 +73,7 @@ type txSeries struct {
 
 // A lockSeries has what only holders of the write lock have.
 type lockSeries struct {
-	hold   *probe.Recorder // ns
-	others lazy[probe.Counter]
+	hold *probe.Recorder // ns
 }
 
 // transactions gives the series that only transactions have.
@@ -119,11 +118,22 @@ func (s *series) ended(t *tx, o txOutcome, hold, end int64, shard int) {
 }
 
 // othersWaited charges a wait to the series' method, which held the resource.
-func (s *series) othersWaited(resource string, at *lazy[probe.Counter], ns int64) {
-	at.get(func() *probe.Counter {
-		return s.probe.core.Counter(descOthersWaited, s.base(probe.Attr{Key: AttrResource, Value: resource})...)
+func (s *series) othersWaited(r resource, ns int64) {
+	s.others[r].get(func() *probe.Counter {
+		return s.probe.core.Counter(descOthersWaited, s.base(probe.Attr{Key: AttrResource, Value: resourceNames[r]})...)
 	}).Add(ns)
 }
+
+// A resource is what one has and another waits for.
+type resource uint8
+
+const (
+	resourceLock resource = iota
+	resourceConnection
+	resources
+)
+
+var resourceNames = [resources]string{"lock", "connection"}
 
 // maxPairs bounds the pairs of who waited and who held that are kept apart.
 const maxPairs = 500
@@ -165,6 +175,6 @@ func (t *pairs) waited(waiter, holder *series, ns, poll int64) {
 	p.wait.Add(ns)
 	p.poll.Add(poll)
 	if holder != nil {
-		holder.othersWaited("lock", &holder.locks().others, ns)
+		holder.othersWaited(resourceLock, ns)
 	}
 }

@@ -37,12 +37,15 @@ var (
 	descPoolWait = &probe.Desc{Name: "tidestaff.db.connection.wait.time", Unit: "s", Kind: probe.KindCounter,
 		Help:  "Time that calls waited for a connection of the pool.",
 		Bench: []probe.Bench{{Unit: "pool-wait-ns/op", Stat: "value", PerOp: true, Better: "lower"}}}
+	descCallWait = &probe.Desc{Name: "tidestaff.db.connection.wait.duration", Unit: "s", Kind: probe.KindDistribution,
+		Help:   "Time from a call of a DB to its having a connection, by method.",
+		Bounds: []float64{1e-6, 1e-5, 1e-4, 1e-3, 5e-3, 0.01, 0.05, 0.1, 0.5, 1, 5, 10}}
 	descClosed = &probe.Desc{Name: "tidestaff.db.connection.closed", Unit: "{connection}", Kind: probe.KindCounter,
 		Help: "Connections that the pool closed by its limits, by reason."}
 	descFileSize = &probe.Desc{Name: "tidestaff.db.file.size", Unit: "By", Kind: probe.KindGauge,
 		Help: "Size of the database's file and of its write-ahead log, where that exists."}
 
-	poolDescs = []*probe.Desc{descConnections, descMaxConnections, descPoolWaits, descPoolWait, descClosed, descFileSize}
+	poolDescs = []*probe.Desc{descConnections, descMaxConnections, descPoolWaits, descPoolWait, descCallWait, descClosed, descFileSize}
 )
 
 // maxPools bounds the pools that are told apart; those beyond it share "(other)".
@@ -129,6 +132,11 @@ func (p *Probe) newPoolSeries(name string) *poolSeries {
 		waits: core.Counter(descPoolWaits, attrs()...), wait: core.Counter(descPoolWait, attrs()...),
 		byIdle: closed("max_idle"), byTime: closed("idle_time"), byLife: closed("lifetime"),
 	}
+}
+
+// waits gives the recorder of the method's waits for a connection.
+func (s *series) waits() *probe.Recorder {
+	return s.wait.get(func() *probe.Recorder { return s.probe.core.Recorder(descCallWait, s.base()...) })
 }
 
 // closePool takes the pool's last numbers when its *sql.DB is closed.

@@ -68,6 +68,7 @@ type Probe struct {
 	pairs      *pairs
 	conns      conns
 	pools      pools
+	marked     atomic.Bool // there is a DB: connections remember their uses
 }
 
 var _ probe.Probe = (*Probe)(nil)

@@ -83,6 +83,7 @@ func (s *stmt) CheckNamedValue(nv *driver.NamedValue) error {
 // method that executes, which need not be the one that prepared. ErrSkip from a
 // statement is a failure like any other: only a connection may fall back.
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	ctx = s.conn.served(ctx)
 	var x execution
 	s.begin(&x, ctx, kindExec)
 	defer x.end()
@@ -105,6 +106,7 @@ func (s *stmt) execInner(ctx context.Context, named []driver.NamedValue) (driver
 
 // QueryContext implements [driver.StmtQueryContext].
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	ctx = s.conn.served(ctx)
 	var x execution
 	s.begin(&x, ctx, kindQuery)
 	defer x.end()

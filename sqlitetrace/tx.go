@@ -51,6 +51,7 @@ func (c *conn) Begin() (driver.Tx, error) {
 
 // BeginTx implements [driver.ConnBeginTx].
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	ctx = c.served(ctx)
 	var x execution
 	x.beginTx(c, ctx, c.db.immediate && !opts.ReadOnly)
 	defer x.end()
@@ -210,6 +211,9 @@ func (t *tx) leaveAt(end int64) {
 	if t.series != nil {
 		t.series.transactions().active.Add(-1)
 		t.conn.open.setTx(nil, 0)
+		if t.conn.probe.marked.Load() {
+			t.conn.uses.add(t.series, t.start-t.began, end)
+		}
 	}
 	t.conn.releaseLock(end)
 }
