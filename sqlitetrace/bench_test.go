@@ -29,6 +29,13 @@ func BenchmarkExec(b *testing.B) {
 	bench(b, labelled("(*Store).Put"), func(db *sql.DB, ctx context.Context) { db.ExecContext(ctx, "plain") })
 }
 
+// BenchmarkInsert also takes the write lock, on the ledger.
+func BenchmarkInsert(b *testing.B) {
+	bench(b, labelled("(*Store).Put"), func(db *sql.DB, ctx context.Context) {
+		db.ExecContext(ctx, "INSERT INTO item VALUES (?)")
+	})
+}
+
 // BenchmarkExecUnlabelled finds method and role by the call chain.
 func BenchmarkExecUnlabelled(b *testing.B) {
 	bench(b, context.Background(), func(db *sql.DB, ctx context.Context) { db.ExecContext(ctx, "plain") })

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"testing"
 
+	"github.com/tidestaff/tidestaff/probe"
 	"github.com/tidestaff/tidestaff/sqlitetrace"
 )
 
@@ -33,6 +34,13 @@ var workloads = []struct {
 }{
 	{"Exec", 0, 0, func(_ *testing.T, db *sql.DB, ctx context.Context) func() {
 		return func() { db.ExecContext(ctx, "plain") }
+	}},
+	{"Insert", 0, 0, func(_ *testing.T, db *sql.DB, ctx context.Context) func() {
+		return func() { db.ExecContext(ctx, "INSERT INTO item VALUES (?)") }
+	}},
+	{"Named", 0, 0, func(_ *testing.T, db *sql.DB, _ context.Context) func() {
+		ctx := probe.WithRole(context.Background(), "request")
+		return func() { db.ExecContext(ctx, "-- name: Put :exec\nINSERT INTO item VALUES (?)") }
 	}},
 	{"QueryRow", 1, 0, func(_ *testing.T, db *sql.DB, ctx context.Context) func() {
 		var n int
@@ -66,7 +74,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestTransactionAllocations does it for begin and commit at the driver's level:
+// TestTransactionAllocations does it for begin, a write and commit at the driver's level:
 // database/sql starts a goroutine for each transaction, and whether that
 // allocates is chance.
 func TestTransactionAllocations(t *testing.T) {
@@ -81,6 +89,7 @@ func TestTransactionAllocations(t *testing.T) {
 		}
 		return testing.AllocsPerRun(200, func() {
 			if tx, err := conn.(driver.ConnBeginTx).BeginTx(ctx, driver.TxOptions{}); err == nil {
+				conn.(driver.ExecerContext).ExecContext(ctx, "INSERT INTO item VALUES (?)", nil)
 				tx.Commit()
 			}
 		})

@@ -89,7 +89,9 @@
 // step timed, or none.
 //
 // What a statement does is read from its text, once per text: from how each
-// statement in it begins. So a PRAGMA that writes is not taken for a write.
+// statement in it begins. So a PRAGMA that writes is not taken for a write, a
+// write to a temporary or an attached table is taken for one to the database,
+// and a transaction that SAVEPOINT begins is not seen as one.
 //
 // An attempt that fails with [driver.ErrBadConn] outside a transaction is not a
 // query: database/sql tries again, and it is a retry. (If every attempt fails,

@@ -45,7 +45,10 @@ func uriPath(s string) string {
 		}
 	}
 	if plain, err := url.PathUnescape(s); err == nil {
-		return plain
+		s = plain
+	}
+	if s != "" && filepath.VolumeName(s[1:]) != "" { // Windows: /C:/path
+		s = s[1:]
 	}
 	return s
 }

@@ -3,6 +3,7 @@ package sqlitetrace
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tidestaff/tidestaff/probe"
@@ -11,7 +12,7 @@ import (
 func TestParseDSN(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a b.db")
-	real := fileKey(file)
+	real, slashed := fileKey(file), strings.TrimPrefix(filepath.ToSlash(file), "/")
 	if err := os.Symlink(dir, filepath.Join(dir, "link")); err != nil {
 		t.Skip(err)
 	}
@@ -25,8 +26,8 @@ func TestParseDSN(t *testing.T) {
 		{"a b.db", real, false},
 		{"./a b.db?_txlock=immediate&_pragma=journal_mode(WAL)", real, true},
 		{"file:a%20b.db?_txlock=EXCLUSIVE", real, true},
-		{"file://" + filepath.ToSlash(file) + "?_txlock=deferred", real, false},
-		{"file://localhost" + filepath.ToSlash(file), real, false},
+		{"file:///" + slashed + "?_txlock=deferred", real, false},
+		{"file://localhost/" + slashed, real, false},
 		{"link/a b.db", real, false},
 		{":memory:", "", false},
 		{"", "", false},

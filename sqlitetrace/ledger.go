@@ -72,7 +72,9 @@ func (x *execution) bidForLock() {
 	if x.tx != nil && x.tx.series != nil {
 		holder = x.tx.series // what it takes is held until the transaction ends
 	}
-	c.hold.series.Store(holder)
+	if c.hold.series.Load() != holder { // a load is cheaper than a store
+		c.hold.series.Store(holder)
+	}
 	c.hold.start.Store(x.span.Start())
 	if l.current.CompareAndSwap(nil, &c.hold) {
 		x.bid = bidFirst
