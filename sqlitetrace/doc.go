@@ -62,7 +62,7 @@
 // Per method, of calls that go through a [DB]:
 //
 //   - tidestaff.db.connection.wait.duration, from the call to its having a
-//     connection, making a new one included; a call that gives up has none.
+//     connection, making a new one included, or to its giving up.
 //     tidestaff.db.others.wait.time charges it to those who had that connection
 //     meanwhile.
 //

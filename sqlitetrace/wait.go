@@ -31,31 +31,45 @@ func (p *Probe) Wrap(db *sql.DB) *DB {
 
 // ExecContext is [sql.DB.ExecContext].
 func (db *DB) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	return db.DB.ExecContext(db.mark(ctx, query), query, args...)
+	ctx = db.mark(ctx, query)
+	defer db.gaveUp(ctx)
+	return db.DB.ExecContext(ctx, query, args...)
 }
 
 // QueryContext is [sql.DB.QueryContext].
 func (db *DB) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return db.DB.QueryContext(db.mark(ctx, query), query, args...)
+	ctx = db.mark(ctx, query)
+	defer db.gaveUp(ctx)
+	return db.DB.QueryContext(ctx, query, args...)
 }
 
 // QueryRowContext is [sql.DB.QueryRowContext].
 func (db *DB) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	return db.DB.QueryRowContext(db.mark(ctx, query), query, args...)
+	ctx = db.mark(ctx, query)
+	defer db.gaveUp(ctx)
+	return db.DB.QueryRowContext(ctx, query, args...)
 }
 
 // PrepareContext is [sql.DB.PrepareContext].
 func (db *DB) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
-	return db.DB.PrepareContext(db.mark(ctx, query), query)
+	ctx = db.mark(ctx, query)
+	defer db.gaveUp(ctx)
+	return db.DB.PrepareContext(ctx, query)
 }
 
 // BeginTx is [sql.DB.BeginTx].
 func (db *DB) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error) {
-	return db.DB.BeginTx(db.mark(ctx, ""), opts)
+	ctx = db.mark(ctx, "")
+	defer db.gaveUp(ctx)
+	return db.DB.BeginTx(ctx, opts)
 }
 
 // PingContext is [sql.DB.PingContext].
-func (db *DB) PingContext(ctx context.Context) error { return db.DB.PingContext(db.mark(ctx, "")) }
+func (db *DB) PingContext(ctx context.Context) error {
+	ctx = db.mark(ctx, "")
+	defer db.gaveUp(ctx)
+	return db.DB.PingContext(ctx)
+}
 
 // A markedContext is a context that says since when its call has waited. The
 // driver gets the caller's own, which this one wraps.
@@ -73,6 +87,14 @@ func (db *DB) mark(ctx context.Context, query string) context.Context {
 		return ctx
 	}
 	return &markedContext{Context: ctx, series: p.series.Named(ctx, sqlcName(query)), start: probe.Now()}
+}
+
+// gaveUp records the wait of a call that returns without having had a connection:
+// its context ended, or none could be made. Nobody is charged.
+func (db *DB) gaveUp(ctx context.Context) {
+	if m, ok := ctx.(*markedContext); ok && !m.served {
+		m.series.waits().Record(probe.Now() - m.start)
+	}
 }
 
 // callers gives the caller's own context.

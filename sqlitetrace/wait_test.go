@@ -37,9 +37,16 @@ func TestPoolWait(t *testing.T) {
 		time.Sleep(12 * time.Millisecond)
 		var n int
 		db.QueryRowContext(context.Background(), "-- name: Last :one\nSELECT 1ms").Scan(&n)
+		conn, _ := db.Conn(t.Context())
+		ctx, cancel := context.WithTimeout(labelled("Late"), 4*time.Millisecond)
+		defer cancel()
+		if _, err := db.ExecContext(ctx, "SELECT 1ms"); err == nil {
+			t.Error("a call without a connection succeeded")
+		}
+		conn.Close()
 		r := w.Close()
 		wantMS(t, r, map[string]map[string]float64{
-			"tidestaff.db.connection.wait.duration": {"Save": 0, "Put": 10, "Last": 3},
+			"tidestaff.db.connection.wait.duration": {"Save": 0, "Put": 10, "Last": 3, "Late": 4},
 			"tidestaff.db.others.wait.time":         {"Save": 10, "Put": 3},
 		})
 		for m := range r.Find("tidestaff.db.others.wait.time") {
