@@ -8,6 +8,10 @@ import (
 )
 
 // sample looks at the sizes of the files. One that is not there has none.
+//
+// Note: it only asks the file system. Free pages stand in the file's header, but
+// to open and close the file here would drop the POSIX locks that SQLite has on
+// it: they belong to the process.
 func (all *databases) sample(core *probe.Core, system string) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
