@@ -72,7 +72,7 @@ func (s *service) start(ctx context.Context) (addr string, err error) {
 	debug.FreeOSMemory() // what the seeding left would count as the server's own
 
 	sqlp, files := sqlitetrace.New(sqlitetrace.Options{}), fsstat.New(fsstat.Options{})
-	s.store, err = OpenStore(sqlp.Open, path, s.opt.variant == before)
+	s.store, err = OpenStore(sqlp.Open, path, s.opt.variants[0].scans)
 	if err != nil {
 		listener.Close()
 		return "", err
@@ -82,7 +82,8 @@ func (s *service) start(ctx context.Context) (addr string, err error) {
 		return "", err
 	}
 	ops := new(probe.Ops)
-	s.loops = &loops{store: s.store, ops: ops, files: files, logs: filepath.Join(s.dir, logFolder), profile: s.opt.profile}
+	s.loops = &loops{store: s.store, ops: ops, files: files, logs: filepath.Join(s.dir, logFolder),
+		profile: s.opt.profile, batch: s.opt.variants[0].batch}
 	s.loops.run(s.opt.seed)
 	s.set = probe.NewSet(ops, sqlp, files, lag.New(lag.Options{}), cgroup.New(cgroup.Options{}), &s.loops.records)
 	s.http = &http.Server{Handler: newServer(s.store, ops, s.loops).Handler()}

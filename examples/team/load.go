@@ -54,7 +54,7 @@ func (e *engineer) user() drive.User {
 		periodic(opRESTJobs, refreshEvery, listREST[Job](e, "/api/jobs", jobID)),
 	}}
 	for i := range e.profile.sessions {
-		u.Scripts = append(u.Scripts, drive.Script{Work: turnsPerSession, Do: func(ctx context.Context, s *drive.Session) error {
+		u.Scripts = append(u.Scripts, drive.Script{Work: e.profile.turns, Do: func(ctx context.Context, s *drive.Session) error {
 			return e.session(s, i)
 		}})
 	}
@@ -64,6 +64,9 @@ func (e *engineer) user() drive.User {
 		}})
 	}
 	u.Scripts = append(u.Scripts, drive.Script{Do: func(ctx context.Context, s *drive.Session) error { return e.churn(s) }})
+	if e.profile.soaks() && e.index == 0 {
+		u.Scripts = append(u.Scripts, drive.Script{Do: func(ctx context.Context, s *drive.Session) error { return e.sweep(s) }})
+	}
 	return u
 }
 
@@ -86,7 +89,7 @@ func (e *engineer) session(s *drive.Session, i int) error {
 		return err
 	}
 	e.keep(se.Sandbox)
-	for turn := range turnsPerSession {
+	for turn := range e.profile.turns {
 		err := s.Do(opSend, func(ctx context.Context) error {
 			return e.tool(ctx, opSend, arguments{Session: se.ID, Text: fmt.Sprintf("message %d", turn+1)}, nil)
 		})

@@ -18,6 +18,7 @@ import (
 const (
 	opTurn      = "agent turn"
 	opQueueWait = "job queue wait"
+	opJob       = "job" // from its slot to done
 )
 
 var errBusy = errors.New("the session is in a turn")
@@ -30,6 +31,7 @@ type loops struct {
 	files   *fsstat.Probe
 	logs    string // folder of the sessions' event logs
 	profile profile
+	batch   int        // records that a sweep moves in a transaction
 	records probe.Core // the gauges' probe
 
 	ctx    context.Context
@@ -37,6 +39,7 @@ type loops struct {
 	wg     sync.WaitGroup
 	turns  chan *turn
 	jobs   chan *jobRun
+	sweeps chan chan<- swept // each is asked for by who waits at the other end
 
 	mu     sync.Mutex
 	source *rand.Rand
@@ -62,18 +65,14 @@ type jobRun struct {
 // run starts all of them; stop ends them.
 func (l *loops) run(seed uint64) {
 	l.turns, l.jobs = make(chan *turn, 1024), make(chan *jobRun, 1024)
+	l.sweeps = make(chan chan<- swept)
 	l.source = rand.New(rand.NewPCG(seed, 2))
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.start("background:turns", l.tailTurns)
 	for range jobSlots {
 		l.start("background:jobs", l.runJobs)
 	}
-	l.start("background:retention", func(ctx context.Context) {
-		l.every(ctx, retentionEvery, func() error {
-			_, err := l.store.ArchiveJobs(ctx, l.profile.jobs, archiveBatch)
-			return err
-		})
-	})
+	l.start("background:retention", l.retain)
 	l.start("background:gauges", func(ctx context.Context) {
 		l.every(ctx, gaugesEvery, func() error { return l.count(ctx) })
 	})
@@ -88,6 +87,19 @@ func (l *loops) start(role string, loop func(context.Context)) {
 func (l *loops) stop() {
 	l.cancel()
 	l.wg.Wait()
+}
+
+// retain keeps the number of finished jobs, except in a soak, in which it moves
+// what it is asked to and nothing else.
+func (l *loops) retain(ctx context.Context) {
+	if l.profile.soaks() {
+		l.sweepOnRequest(ctx)
+		return
+	}
+	l.every(ctx, retentionEvery, func() error {
+		_, err := l.store.ArchiveJobs(ctx, l.profile.jobs, archiveBatch)
+		return err
+	})
 }
 
 // every calls fn at each period of the page, scaled. A failure is the next
@@ -186,7 +198,7 @@ func (t *turn) end(err error) {
 // if its state has changed: thinking, reading, editing, testing, and idle at
 // the end.
 func (l *loops) tail(t *turn) (done bool, err error) {
-	every, length := l.profile.scaled(eventEvery), int(turnLength/eventEvery)
+	every, length := l.profile.scaled(eventEvery), int(l.profile.turn/eventEvery)
 	state, now := t.session.State, time.Now()
 	for t.seen < length && t.began.Add(time.Duration(t.seen+1)*every).Before(now) {
 		t.session.State = agentStates[t.seen*len(agentStates)/length]
@@ -240,13 +252,14 @@ func (l *loops) runJobs(ctx context.Context) {
 			return
 		case r := <-l.jobs:
 			r.wait.End(nil)
-			l.runJob(ctx, r.job)
+			jobCtx, op := l.ops.Begin(ctx, opJob)
+			op.End(l.runJob(jobCtx, r.job))
 		}
 	}
 }
 
 // runJob takes a job through its states; the finished one has the timeline.
-func (l *loops) runJob(ctx context.Context, j Job) {
+func (l *loops) runJob(ctx context.Context, j Job) error {
 	timeline := newTimeline(l.rng())
 	for i, state := range []string{stateRunning, stateTesting, stateDone} {
 		j.State, j.Timeline = state, timeline[:(i+1)*len(timeline)/3]
@@ -254,12 +267,13 @@ func (l *loops) runJob(ctx context.Context, j Job) {
 			j.Finished = time.Now().UnixMilli()
 		}
 		if err := l.store.PutJob(ctx, &j); err != nil || state == stateDone {
-			return
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return
+			return ctx.Err()
 		case <-time.After(l.profile.scaled(jobLength) / 2):
 		}
 	}
+	return nil
 }

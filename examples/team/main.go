@@ -6,6 +6,7 @@
 //
 //	go run ./examples/team                     both variants, about a minute
 //	go run ./examples/team -profile full       the rates of a real day
+//	go run ./examples/team -profile soak       all turns at once, beside 500 and 100 rows a transaction
 //	go run ./examples/team -md                 a table for a pull request
 //	go run ./examples/team -variant after -out r.json
 //
@@ -29,7 +30,7 @@ import (
 	"github.com/tidestaff/tidestaff/examples/internal/stage"
 )
 
-// The variants.
+// The variants of the page, and the word for all that a profile has.
 const (
 	before = "before"
 	after  = "after"
@@ -40,6 +41,7 @@ const (
 type options struct {
 	profile  profile
 	variant  string
+	variants []variant // those that it selects
 	seed     uint64
 	addr     string
 	out      string
@@ -51,8 +53,8 @@ type options struct {
 func parseOptions(args []string) (opt options, err error) {
 	fs := flag.NewFlagSet("team", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
-	name := fs.String("profile", "quick", "`size`: smoke, quick (the page's data, time shortened) or full (the page)")
-	fs.StringVar(&opt.variant, "variant", both, "`which` server: before, after or both")
+	name := fs.String("profile", "quick", "`size`: smoke, quick (the page's data, time shortened), full (the page) or soak (all turns at once while retention works)")
+	fs.StringVar(&opt.variant, "variant", both, "`which` server: before, after or both; of a soak 500-rows, 100-rows or both")
 	fs.Uint64Var(&opt.seed, "seed", 1, "random `number` of data and schedules")
 	fs.StringVar(&opt.addr, "addr", "127.0.0.1:0", "loopback `address` of the server; port 0 is a free one")
 	fs.StringVar(&opt.out, "out", "", "write the report as JSON to `file`")
@@ -71,8 +73,8 @@ func parseOptions(args []string) (opt options, err error) {
 	if opt.profile, err = profileOf(*name); err != nil {
 		return opt, err
 	}
-	if opt.variant != before && opt.variant != after && opt.variant != both {
-		return opt, fmt.Errorf("-variant %q: want before, after or both", opt.variant)
+	if opt.variants, err = opt.profile.variantsOf(opt.variant); err != nil {
+		return opt, err
 	}
 	return opt, opt.check()
 }

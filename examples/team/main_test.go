@@ -31,9 +31,10 @@ import (
 const asCommand = "TIDESTAFF_TEAM_TEST"
 
 func TestMain(m *testing.M) {
+	profiles = append(profiles, smallSoak)
 	if os.Getenv(asCommand) != "" || stage.Role() != "" {
 		profiles = append(profiles, profile{name: "long", sandboxes: 100, jobs: 30, tokens: userCount,
-			sessions: 1, userJobs: 1, speed: 20, load: time.Minute, cap: 2 * time.Minute}) // to be interrupted
+			sessions: 1, turns: 2, turn: turnLength, userJobs: 1, speed: 20, load: time.Minute, cap: 2 * time.Minute}) // to be interrupted
 		main()
 		return
 	}
@@ -88,7 +89,7 @@ func checkLoad(t *testing.T, load *report.Report, p profile) {
 	got, want := map[string]uint64{}, map[string]uint64{
 		opListSessions: periodic(10), opListBoxes: periodic(10), opExec: periodic(4),
 		opRESTSessions: periodic(5), opRESTBoxes: periodic(5), opRESTJobs: periodic(5),
-		opStartSession: sessions, opSend: turnsPerSession * sessions, opSubmitJob: uint64(userCount * p.userJobs),
+		opStartSession: sessions, opSend: uint64(p.turns) * sessions, opSubmitJob: uint64(userCount * p.userJobs),
 	}
 	counts := countsOf(load, metricResponse, attrOperation)
 	for name := range want {
@@ -164,9 +165,9 @@ func checkRoles(t *testing.T, server *report.Report) {
 // loop that tails the agents.
 func checkLogs(t *testing.T, server *report.Report, p profile) {
 	t.Helper()
-	turns := userCount * p.sessions * turnsPerSession
+	turns := userCount * p.sessions * p.turns
 	got, want := map[string]float64{}, map[string]float64{
-		"open": float64(turns), "write": float64(turns * int(turnLength/eventEvery)),
+		"open": float64(turns), "write": float64(turns * int(p.turn/eventEvery)),
 	}
 	for m := range server.Reading().Find("tidestaff.file.operations", probe.Attr{Key: probe.AttrRole, Value: "background:turns"}) {
 		if m.Value > 0 {
@@ -344,7 +345,7 @@ func TestOneLineErrors(t *testing.T) {
 		want string
 	}{
 		"flag":     {tmp, []string{"-frobnicate"}, "-frobnicate"},
-		"profile":  {tmp, []string{"-profile", "huge"}, `-profile "huge": want smoke, quick or full`},
+		"profile":  {tmp, []string{"-profile", "huge"}, `-profile "huge": want smoke, quick, full or soak`},
 		"variant":  {tmp, []string{"-variant", "during"}, `-variant "during": want before, after or both`},
 		"argument": {tmp, []string{"fast"}, `unexpected argument "fast"`},
 		"address":  {tmp, []string{"-addr", "192.0.2.1:80"}, "not a loopback address"},

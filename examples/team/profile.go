@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -16,22 +17,65 @@ type profile struct {
 	jobs      int // finished ones in the history
 	tokens    int // decoded by each request to find its own
 
-	sessions int // per user, each of two turns
-	userJobs int // per user
-	speed    int // divides every period and every turn
+	sessions int           // per user
+	turns    int           // of each session
+	turn     time.Duration // how long an agent takes for one, at the page's speed
+	userJobs int           // per user
+	speed    int           // divides every period and every turn
 
 	load time.Duration // how long periodic calls come due; then the run drains
 	idle time.Duration // how long the loaded server is watched at rest
 	cap  time.Duration // of load and drain together
+
+	sweep sweep // what a soak moves to the archive; nothing in the others
 }
 
 var profiles = []profile{
-	{name: "smoke", sandboxes: 200, jobs: 60, tokens: 20, sessions: 1, userJobs: 1, speed: 20,
+	{name: "smoke", sandboxes: 200, jobs: 60, tokens: 20, sessions: 1, turns: 2, turn: turnLength, userJobs: 1, speed: 20,
 		load: time.Second, idle: 100 * time.Millisecond, cap: time.Minute},
-	{name: "quick", sandboxes: 20_000, jobs: 5_000, tokens: 200, sessions: 3, userJobs: 2, speed: 4,
+	{name: "quick", sandboxes: 20_000, jobs: 5_000, tokens: 200, sessions: 3, turns: 2, turn: turnLength, userJobs: 2, speed: 4,
 		load: 15 * time.Second, idle: time.Second, cap: 25 * time.Second},
-	{name: "full", sandboxes: 20_000, jobs: 5_000, tokens: 200, sessions: 10, userJobs: 2, speed: 1,
+	{name: "full", sandboxes: 20_000, jobs: 5_000, tokens: 200, sessions: 10, turns: 2, turn: turnLength, userJobs: 2, speed: 1,
 		load: 40 * time.Second, idle: 2 * time.Second, cap: 600 * time.Second},
+	{name: "soak", sandboxes: 20_500, jobs: 2_000, tokens: 200, sessions: 10, turns: 4, turn: 20 * time.Second, userJobs: 4, speed: 5,
+		load: 18 * time.Second, idle: time.Second, cap: 40 * time.Second,
+		sweep: sweep{sandboxes: 20_000, jobs: 2_000, over: 60 * time.Second}},
+}
+
+// A variant is one of the servers that a profile compares: a column.
+type variant struct {
+	name  string
+	scans bool // listings, look-ups by name and creations parse every sandbox record
+	batch int  // how many records retention moves in a transaction
+}
+
+var (
+	pageVariants = []variant{{before, true, archiveBatch}, {after, false, archiveBatch}}
+	soakVariants = []variant{{"500-rows", false, 500}, {"100-rows", false, 100}}
+)
+
+// variants are the columns of the profile's table.
+func (p profile) variants() []variant {
+	if p.soaks() {
+		return soakVariants
+	}
+	return pageVariants
+}
+
+// variantsOf are those that the word selects: one by its name, or both.
+func (p profile) variantsOf(word string) ([]variant, error) {
+	all := p.variants()
+	var names []string
+	for _, v := range all {
+		if v.name == word {
+			return []variant{v}, nil
+		}
+		names = append(names, v.name)
+	}
+	if word != both {
+		return nil, fmt.Errorf("-variant %q: want %s or both", word, strings.Join(names, ", "))
+	}
+	return all, nil
 }
 
 func profileOf(name string) (profile, error) {
@@ -40,7 +84,7 @@ func profileOf(name string) (profile, error) {
 			return p, nil
 		}
 	}
-	return profile{}, fmt.Errorf("-profile %q: want smoke, quick or full", name)
+	return profile{}, fmt.Errorf("-profile %q: want smoke, quick, full or soak", name)
 }
 
 // scaled is a period of the page, at this profile's speed.
@@ -61,7 +105,6 @@ const (
 	retentionEvery = 10 * time.Second
 	gaugesEvery    = 10 * time.Second
 
-	turnsPerSession = 2
-	jobSlots        = 8 // equal in both variants
-	archiveBatch    = 100
+	jobSlots     = 8 // equal in all variants
+	archiveBatch = 100
 )

@@ -39,11 +39,11 @@ func run(ctx context.Context, opt options, stdout, stderr io.Writer) error {
 	defer os.RemoveAll(dir)
 	var columns []*report.Report
 	var failed error
-	for _, variant := range []string{before, after} {
-		if opt.variant != both && opt.variant != variant || ctx.Err() != nil {
-			continue
+	for _, v := range opt.variants {
+		if ctx.Err() != nil {
+			break
 		}
-		column, err := runVariant(ctx, opt, variant, filepath.Join(dir, variant), stderr)
+		column, err := runVariant(ctx, opt, v.name, filepath.Join(dir, v.name), stderr)
 		failed = errors.Join(failed, err)
 		if column != nil {
 			columns = append(columns, column)
@@ -110,6 +110,10 @@ func runVariant(ctx context.Context, opt options, variant, dir string, stderr io
 func conditions(opt options) (c report.Conditions) {
 	c.Set("-profile", opt.profile.name)
 	c.Add("-seed", int64(opt.seed), "")
+	if moved := opt.profile.sweep; opt.profile.soaks() {
+		c.Add("sandboxes to move", int64(moved.sandboxes), "{row}")
+		c.Add("jobs to move", int64(moved.jobs), "{row}")
+	}
 	c.Flags(opt.flags)
 	shown := map[string]bool{"-out": true, "-md": true, "-variant": true}
 	return slices.DeleteFunc(c, func(c report.Condition) bool {

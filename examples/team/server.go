@@ -79,6 +79,9 @@ func (s *Server) Handler() http.Handler {
 	rest(opRESTJobs, "GET /api/jobs", s.listJobs)
 	rest(opCreate, "POST /api/sandboxes", s.createSandbox)
 	rest(opDestroy, "DELETE /api/sandboxes/{sandbox}", s.destroySandbox)
+	if s.loops.profile.soaks() {
+		rest(opRetention, "POST /api/retention", s.retention)
+	}
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") })
 	return mux
 }

@@ -74,7 +74,7 @@ func TestServer(t *testing.T) {
 // message is refused until the turn is over.
 func TestTurn(t *testing.T) {
 	s := openStores(t, 10, 5)[after]
-	l := &loops{store: s, ops: new(probe.Ops), files: fsstat.New(fsstat.Options{}), logs: t.TempDir(), profile: profile{speed: 1}}
+	l := &loops{store: s, ops: new(probe.Ops), files: fsstat.New(fsstat.Options{}), logs: t.TempDir(), profile: profile{speed: 1, turn: turnLength}}
 	l.run(1)
 	defer l.stop()
 	srv := newServer(s, l.ops, l)

@@ -117,11 +117,7 @@ func (s *Store) CreateSandbox(ctx context.Context, sb *Sandbox) error {
 		if err != nil {
 			return err
 		}
-		const oldest = `(SELECT id FROM sandboxes WHERE settled > 0 ORDER BY settled LIMIT 1)`
-		if _, err = tx.ExecContext(ctx, `INSERT INTO sandboxes_archive SELECT * FROM sandboxes WHERE id = `+oldest); err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM sandboxes WHERE id = `+oldest)
+		_, err = archive(ctx, tx, "sandboxes", firstSettled, 1)
 		return err
 	})
 }
@@ -210,20 +206,37 @@ func (s *Store) ArchiveJobs(ctx context.Context, keep, batch int) (int64, error)
 	if err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM jobs WHERE state = ?`, stateDone).Scan(&finished); err != nil || finished <= keep {
 		return 0, err
 	}
-	const oldest = `(SELECT id FROM jobs WHERE state = ? ORDER BY id LIMIT ?)`
-	var moved int64
-	err := s.transact(ctx, func(tx *sql.Tx) error {
-		n := min(batch, finished-keep)
-		if _, err := tx.ExecContext(ctx, `INSERT INTO jobs_archive SELECT * FROM jobs WHERE id IN `+oldest, stateDone, n); err != nil {
-			return err
-		}
-		res, err := tx.ExecContext(ctx, `DELETE FROM jobs WHERE id IN `+oldest, stateDone, n)
-		if err == nil {
-			moved, err = res.RowsAffected()
-		}
+	return s.archive(ctx, "jobs", `SELECT id FROM jobs WHERE state = ? ORDER BY id LIMIT ?`, stateDone, min(batch, finished-keep))
+}
+
+// ArchiveSandboxes moves the sandboxes that settled first to the archive, at
+// most batch of them, and returns how many.
+func (s *Store) ArchiveSandboxes(ctx context.Context, batch int) (int64, error) {
+	return s.archive(ctx, "sandboxes", firstSettled, batch)
+}
+
+const firstSettled = `SELECT id FROM sandboxes WHERE settled > 0 ORDER BY settled LIMIT ?`
+
+// archive moves the records of a table whose IDs the query gives to its
+// archive, in one transaction, and returns how many.
+func (s *Store) archive(ctx context.Context, table, ids string, args ...any) (moved int64, err error) {
+	err = s.transact(ctx, func(tx *sql.Tx) (err error) {
+		moved, err = archive(ctx, tx, table, ids, args...)
 		return err
 	})
 	return moved, err
+}
+
+func archive(ctx context.Context, tx *sql.Tx, table, ids string, args ...any) (int64, error) {
+	selected := ` FROM ` + table + ` WHERE id IN (` + ids + `)`
+	if _, err := tx.ExecContext(ctx, `INSERT INTO `+table+`_archive SELECT *`+selected, args...); err != nil {
+		return 0, err
+	}
+	res, err := tx.ExecContext(ctx, `DELETE`+selected, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
 }
 
 // Count is how many records of a kind are in a state.

@@ -108,6 +108,32 @@ func TestArchiveJobs(t *testing.T) {
 	}
 }
 
+// TestArchiveSandboxes wants the settled ones moved, whole and oldest first,
+// and the live ones left.
+func TestArchiveSandboxes(t *testing.T) {
+	const settled = 12
+	s := openStores(t, settled+userCount, 1)[after]
+	ctx := context.Background()
+	for _, step := range []struct{ batch, want int }{{5, 5}, {5, 5}, {5, settled - 10}, {5, 0}} {
+		got, err := s.ArchiveSandboxes(ctx, step.batch)
+		if err != nil || got != int64(step.want) {
+			t.Errorf("batch %d: got %d moved, %v, want %d", step.batch, got, err, step.want)
+		}
+		var wrong int // those in the archive that settled after one that is not there
+		row := s.db.QueryRow(`SELECT count(*) FROM sandboxes_archive WHERE settled > (SELECT min(settled) FROM sandboxes WHERE settled > 0)`)
+		if err := row.Scan(&wrong); err != nil {
+			t.Fatal(err)
+		}
+		if wrong > 0 && step.want > 0 {
+			t.Errorf("%d moved before one that had settled earlier", wrong)
+		}
+	}
+	items, err := s.allSandboxes(ctx)
+	if err != nil || len(items) != userCount {
+		t.Errorf("got %d left, %v, want the %d desks", len(items), err, userCount)
+	}
+}
+
 // TestSeedRepeats wants the same bytes for the same seed, others for another,
 // and records of the sizes that the page tells.
 func TestSeedRepeats(t *testing.T) {

@@ -42,7 +42,10 @@ func inBackground(m *probe.Metric) bool {
 // printTables prints the comparison, then for each variant what became of the
 // requests and the store methods with the most SQL time.
 func printTables(w io.Writer, columns []*report.Report, opt options) error {
-	t := comparison(columns, opt)
+	t, pivots := comparison(columns, opt), []func(column string) *report.Pivot{requests, methods}
+	if opt.profile.soaks() {
+		t, pivots = soakTable(columns, opt), append(pivots, holders, waiters)
+	}
 	write := func(t interface {
 		WriteTerminal(io.Writer) error
 		WriteMarkdown(io.Writer) error
@@ -57,7 +60,8 @@ func printTables(w io.Writer, columns []*report.Report, opt options) error {
 	}
 	for i, c := range columns {
 		title := t.Columns[i].Title
-		for _, p := range []*report.Pivot{requests(title), methods(title)} {
+		for _, pivot := range pivots {
+			p := pivot(title)
 			fmt.Fprintln(w)
 			writeTo := p.WriteTerminal
 			if opt.markdown {
@@ -81,42 +85,60 @@ func comparison(columns []*report.Report, opt options) *report.Table {
 	for _, c := range columns {
 		t.Columns = append(t.Columns, report.Column{Title: columnTitle(c), Report: c})
 	}
-	waited := func(label, op, stat, unit string) report.Row {
-		return report.Row{Label: label, Part: partLoad, Metric: metricResponse, Stat: stat, Unit: unit,
-			Attrs: []probe.Attr{{Key: attrOperation, Value: op}}}
-	}
-	took := func(label, op, stat, unit string) report.Row {
-		return report.Row{Label: label, Part: partServer, Metric: metricOperation, Stat: stat, Unit: unit,
-			Attrs: []probe.Attr{{Key: attrOperation, Value: op}}}
-	}
 	t.Rows = []report.Row{
-		{Label: "Scheduler lag", Part: partServer, Metric: metricLag, Stat: "p50/p95/max", Unit: "ms",
-			Attrs: []probe.Attr{{Key: attrComponent, Value: "total"}}},
+		rowLag,
 		waited("get_session (MCP)", opGetSession, "p50/p95", "ms"),
 		waited("list_sandboxes (MCP)", opListBoxes, "p50/p95", "ms"),
 		waited("exec by name (MCP)", opExec, "p50/p95", "ms"),
 		waited("GET /api/sandboxes", opRESTBoxes, "p50/p95", "ms"),
 		waited("Create a sandbox (REST)", opCreate, "p50/max", "ms"),
-		took(fmt.Sprintf("Agent turn of %v s, send to done", p.scaled(turnLength).Seconds()), opTurn, "p50/p95", "s"),
+		turnRow(p),
 		took(fmt.Sprintf("Job queue wait (%d slots)", jobSlots), opQueueWait, "p50/max", "ms"),
 		{Label: "SQL time on request goroutines", Part: partServer, Metric: metricSQL, Stat: "sum", Unit: "s", Match: onRequest, How: inDriver},
 		{Label: "SQL time on background goroutines", Part: partServer, Metric: metricSQL, Stat: "sum", Unit: "s", Match: inBackground, How: inDriver},
 		{Label: "Event logs written", Part: partServer, Metric: metricFileIO, Unit: "KiB",
 			Attrs: []probe.Attr{{Key: attrDirection, Value: "write"}}},
-		{Label: "Server CPU", Part: partServer, Metric: metricCPU, Unit: "s"},
-		{Label: "Server peak RSS", Part: partServer, Metric: metricPeak, Unit: "MiB"},
+		rowCPU,
+		rowPeak,
 		{Label: "Server RSS at rest, history loaded", Part: partIdle, Metric: metricRSS, Unit: "MiB"},
-		{Label: "Requests answered", Part: partLoad, Value: func(r *report.Report) (float64, string, bool) {
-			return answered(r), "{request}", true
-		}},
-		{Label: "Requests failed or cut off", Part: partLoad, Value: func(r *report.Report) (float64, string, bool) {
-			return sum(r, metricFailures, nil), "{request}", true
-		}},
-		{Label: "Wall time", Part: partLoad, Unit: "s", Value: func(r *report.Report) (float64, string, bool) {
-			return r.Duration.Seconds(), "s", true
-		}},
+		rowAnswered,
+		rowFailed,
+		rowWall,
 	}
 	return t
+}
+
+// The rows that the tables of all profiles have.
+var (
+	rowLag = report.Row{Label: "Scheduler lag", Part: partServer, Metric: metricLag, Stat: "p50/p95/max", Unit: "ms",
+		Attrs: []probe.Attr{{Key: attrComponent, Value: "total"}}}
+	rowCPU      = report.Row{Label: "Server CPU", Part: partServer, Metric: metricCPU, Unit: "s"}
+	rowPeak     = report.Row{Label: "Server peak RSS", Part: partServer, Metric: metricPeak, Unit: "MiB"}
+	rowAnswered = report.Row{Label: "Requests answered", Part: partLoad, Value: func(r *report.Report) (float64, string, bool) {
+		return answered(r), "{request}", true
+	}}
+	rowFailed = report.Row{Label: "Requests failed or cut off", Part: partLoad, Value: func(r *report.Report) (float64, string, bool) {
+		return sum(r, metricFailures, nil), "{request}", true
+	}}
+	rowWall = report.Row{Label: "Wall time", Part: partLoad, Unit: "s", Value: func(r *report.Report) (float64, string, bool) {
+		return r.Duration.Seconds(), "s", true
+	}}
+)
+
+// waited is how long the engineers waited for an operation.
+func waited(label, op, stat, unit string) report.Row {
+	return report.Row{Label: label, Part: partLoad, Metric: metricResponse, Stat: stat, Unit: unit,
+		Attrs: []probe.Attr{{Key: attrOperation, Value: op}}}
+}
+
+// took is how long an operation took in the server.
+func took(label, op, stat, unit string) report.Row {
+	return report.Row{Label: label, Part: partServer, Metric: metricOperation, Stat: stat, Unit: unit,
+		Attrs: []probe.Attr{{Key: attrOperation, Value: op}}}
+}
+
+func turnRow(p profile) report.Row {
+	return took(fmt.Sprintf("Agent turn of %v s, send to done", p.scaled(p.turn).Seconds()), opTurn, "p50/p95", "s")
 }
 
 // columnTitle is the variant's name, and how much was done of a run that did
@@ -200,6 +222,9 @@ func deviations(p profile) []string {
 	}
 	if p.speed > 1 {
 		d = append(d, fmt.Sprintf("%d× the page's rates: every period and turn is divided by it", p.speed))
+	}
+	if p.soaks() {
+		d = append(d, soakDeviations(p)...)
 	}
 	return d
 }
