@@ -131,9 +131,10 @@ func resultCode(err error) (code int, ok bool) {
 
 // codeIn reads the code of one error: by a method that gives an int (modernc:
 // Code, extended), by one that gives a type of the driver's own (ncruces:
-// ExtendedCode), or from a field (mattn: ExtendedCode, or Code if that is 0).
-// No driver is imported for it, so the last two need reflection; only failures
-// come here.
+// ExtendedCode), or from a field (mattn: ExtendedCode, or Code if that is 0). An
+// error that is a number itself and has a method Code, which cuts it short, is
+// the extended code (ncruces, for what has no message of its own). No driver is
+// imported for it, so all but the first need reflection; only failures come here.
 func codeIn(err error) (int, bool) {
 	switch e := err.(type) {
 	case interface{ ExtendedCode() int }:
@@ -146,6 +147,9 @@ func codeIn(err error) (int, bool) {
 		return code, true
 	}
 	if code, ok := result(v.MethodByName("Code")); ok {
+		if isInteger(v.Kind()) {
+			return integer(v)
+		}
 		return code, true
 	}
 	v = reflect.Indirect(v)

@@ -24,9 +24,10 @@ type (
 	fieldCode     int
 	fieldExtended int
 
-	codeOnly uint8 // a method of one of them alone
-	extended int   // a method that says that it is the extended code
-	number   int   // no method
+	codeOnly uint8  // a method of one of them alone
+	extended int    // a method that says that it is the extended code
+	bare     uint16 // ncruces, of what has no message: the extended code itself, and a method for the primary one
+	number   int    // no method
 
 	stateError string // PostgreSQL's
 )
@@ -42,6 +43,8 @@ func (e fieldError) Error() string { return e.err }
 
 func (e codeOnly) Error() string     { return "" }
 func (e codeOnly) Code() typedCode   { return typedCode(e) }
+func (e bare) Error() string         { return "" }
+func (e bare) Code() typedCode       { return typedCode(e) }
 func (e extended) Error() string     { return "" }
 func (e extended) Code() int         { return int(e) & 0xff }
 func (e extended) ExtendedCode() int { return int(e) }
@@ -91,6 +94,7 @@ func TestClassOf(t *testing.T) {
 		{"typed methods", nil, &typedError{517}, classBusySnapshot},
 		{"typed method, primary code", nil, codeOnly(6), classLocked},
 		{"both codes by methods", nil, extended(517), classBusySnapshot},
+		{"nothing but the extended code", nil, bare(517), classBusySnapshot},
 		{"a number", nil, number(5), classOther},
 		{"joined, none with a code", nil, errors.Join(errors.New("x"), errors.New("y")), classOther},
 		{"nil pointer", nil, (*typedError)(nil), classOther},

@@ -47,12 +47,8 @@ func TestSuite(t *testing.T) {
 // TestNumbers, TestClasses and TestEndings are the checks that every SQLite
 // driver must pass.
 func TestNumbers(t *testing.T) { sqlsuite.Numbers(t, name) }
+func TestClasses(t *testing.T) { sqlsuite.Classes(t, name) }
 func TestEndings(t *testing.T) { sqlsuite.Endings(t, name) }
-
-// The driver reports what has no text of its own, such as a snapshot that is too
-// old, by an error that is nothing but an extended code; that one is still read
-// as busy.
-func TestClasses(t *testing.T) { sqlsuite.Classes(t, name, "busy_snapshot") }
 
 // TestDriver wants the driver's own type. It has no fields, and each connector
 // makes one of its own, so there is no identity to compare.
