@@ -28,6 +28,8 @@ type conn struct {
 	// last is the statement that a call without a prepared statement had last.
 	last *statement
 
+	planner *planner // nil if no plan is asked for
+
 	open openList
 	uses uses
 
@@ -63,6 +65,7 @@ func (p *Probe) wrapConn(inner driver.Conn, err error, db *database) (driver.Con
 	if c.queryer, _ = inner.(driver.QueryerContext); c.queryer == nil {
 		c.legacyQueryer, _ = inner.(legacyQueryer)
 	}
+	c.planner = p.newPlanner(c)
 	p.conns.add(c)
 	return c.exact(), nil
 }
@@ -115,10 +118,13 @@ func (c *conn) Prepare(query string) (driver.Stmt, error) {
 // PrepareContext implements [driver.ConnPrepareContext]. For a driver without
 // it the context is looked at once the statement is there, as database/sql does.
 func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	ctx = c.served(ctx)
+	s, err := c.prepareInner(c.served(ctx), query)
+	return c.wrapStmt(s, query, err)
+}
+
+func (c *conn) prepareInner(ctx context.Context, query string) (driver.Stmt, error) {
 	if p, ok := c.inner.(driver.ConnPrepareContext); ok {
-		s, err := p.PrepareContext(ctx, query)
-		return c.wrapStmt(s, query, err)
+		return p.PrepareContext(ctx, query)
 	}
 	s, err := c.inner.Prepare(query)
 	if err == nil {
@@ -127,7 +133,7 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 			return nil, err
 		}
 	}
-	return c.wrapStmt(s, query, err)
+	return s, err
 }
 
 // exec is ExecContext, for connections that have it. An ErrSkip goes back as the
@@ -136,6 +142,7 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 func (c *conn) exec(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	ctx = c.served(ctx)
 	var x execution
+	x.plan = c.plan(ctx, query, args)
 	x.begin(c, ctx, kindExec, query)
 	defer x.end()
 	res, err := c.execInner(ctx, query, args)
@@ -160,6 +167,7 @@ func (c *conn) execInner(ctx context.Context, query string, named []driver.Named
 func (c *conn) query(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	ctx = c.served(ctx)
 	var x execution
+	x.plan = c.plan(ctx, query, args)
 	x.begin(c, ctx, kindQuery, query)
 	defer x.end()
 	rows, err := c.queryInner(ctx, query, args)

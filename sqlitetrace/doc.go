@@ -66,6 +66,17 @@
 //     tidestaff.db.others.wait.time charges it to those who had that connection
 //     meanwhile.
 //
+// Per statement, if [Options].Plans asks for it and the database is SQLite:
+//
+//   - tidestaff.sqlite.plans: statements executed, by the class of their plan:
+//     none, search, limited scan, scan, scan+sort, automatic index, unknown.
+//   - tidestaff.sqlite.full_scans: tables that a statement's plan reads from end
+//     to end (the last three known classes), by method, role, table and class.
+//     A trigger's tables count for the statement that sets it off.
+//
+// That no request reads a table from end to end is then a look at a window's
+// metrics: no series of full_scans has that table and the role "request".
+//
 // A statement that spends [Options].Slow or longer in the driver makes an event
 // tidestaff.db.slow, with its method and role, where its time went, and its text
 // without literals and comments; its arguments are nowhere. [Probe.Held] lists
@@ -119,6 +130,15 @@
 // ledger, nor are the locks of a shared cache and what a PRAGMA or VACUUM of
 // another connection locks.
 //
+// A plan is what EXPLAIN and EXPLAIN QUERY PLAN say before a statement's first
+// execution on a connection, with the arguments of that one: others may have
+// another plan. It holds until the schema changes. A full pass over three rows is
+// a scan all the same. Whatever goes wrong in a look is no error of the program;
+// the plan is unknown, as is that of a text of several statements, of a PRAGMA or
+// a change of the schema, of a write where something calls changes(), and of a
+// write in a transaction that began while nobody watched. Beyond 1,000 series,
+// the scanned tables are counted under "(other)".
+//
 // The time that a call waits for a connection from the pool is spent in
 // database/sql, and only seen per method by who uses a [DB]. Whoever calls the database from inside the
 // database (a user-defined function) is timed twice.
@@ -135,6 +155,13 @@
 // further wrappers: a direct type assertion to the driver's own type is the one
 // thing that no wrapper can make succeed.
 //
+// With [Options].Plans a statement has company on its connection, which leaves
+// the data, changes(), total_changes() and data_version as they are, but for a
+// write whose context ends between the look and its start: changes() is then 0.
+// The driver's hooks (an authorizer, a trace) see the statements of a look, and a
+// lock that the statement would wait for is waited for by the look as well, which
+// is in no metric. In a transaction, the time of a look is idle time and hold.
+//
 // # Concurrency
 //
 // A Probe is safe for concurrent use and serves any number of databases. It has
@@ -146,6 +173,10 @@
 // are the driver's own. With one, an Exec whose context has a complete label
 // allocates nothing, a query once. The benchmarks beside the bare fake driver
 // are in this package.
+//
+// With [Options].Plans the first look at a statement costs about 120 µs on a
+// small schema, on each connection, and a statement that is known about 8 µs,
+// next to nothing in a transaction. A connection remembers at most 512 texts.
 //
 // # Platforms
 //

@@ -162,3 +162,26 @@ func ExampleDB() {
 	}
 	// Output: (*Store).Put 1 call
 }
+
+// A test of a service has SQLite's plans looked at, and wants no request to read
+// a table from end to end.
+func ExamplePlans() {
+	p := sqlitetrace.New(sqlitetrace.Options{Plans: sqlitetrace.PlansOnce})
+	db := p.OpenDB(demo())
+	defer db.Close()
+	w, err := p.Watch()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := db.Exec("rows 1"); err != nil { // in place of the service's requests
+		fmt.Println(err)
+	}
+	scans := 0
+	for m := range w.Close().Find("tidestaff.sqlite.full_scans", probe.Attr{Key: probe.AttrRole, Value: "request"}) {
+		fmt.Println(m.Attr(probe.AttrMethod), "reads all of", m.Attr(sqlitetrace.AttrTable))
+		scans++
+	}
+	fmt.Println(scans, "full scans")
+	// Output: 0 full scans
+}

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 
+	"github.com/tidestaff/tidestaff/internal/sqlplan"
 	"github.com/tidestaff/tidestaff/probe"
 )
 
@@ -23,6 +24,7 @@ type execution struct {
 	conn    *conn
 	series  *series
 	text    *statement      // noStatement for kindTx
+	plan    *sqlplan.Plan   // nil if nobody looked
 	ctx     context.Context // of the call; tells a deadline from a cancelation
 	op      *probe.Op
 	span    probe.Span
@@ -162,6 +164,9 @@ func (x *execution) began(ns int64) {
 	if x.kind != kindTx {
 		x.series.of(x.kind).queries.Add(1)
 		n = 1
+		if x.plan != nil {
+			x.series.planned(x.plan)
+		}
 	}
 	x.op.AddQueries(n, ns, 0)
 }

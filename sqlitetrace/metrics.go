@@ -3,6 +3,7 @@ package sqlitetrace
 import (
 	"sync/atomic"
 
+	"github.com/tidestaff/tidestaff/internal/sqlplan"
 	"github.com/tidestaff/tidestaff/probe"
 )
 
@@ -94,6 +95,7 @@ type series struct {
 	lock   lazy[lockSeries]
 	wait   lazy[probe.Recorder] // for a connection
 	others [resources]lazy[probe.Counter]
+	plans  [sqlplan.AutoIndex + 1]lazy[probe.Counter] // executions
 }
 
 // A kindSeries has what all kinds have. Counters of failures are made when one

@@ -34,6 +34,10 @@ type Options struct {
 	// Slow has every statement, begin, commit and rollback that spends this long
 	// or longer in the driver make an event "tidestaff.db.slow"; 0 makes none.
 	Slow time.Duration
+	// Plans has SQLite asked for the plan of each statement before it runs, to
+	// find those that read whole tables; the zero value asks nothing. It is for
+	// tests and benchmarks.
+	Plans Plans
 	// DriverAs is what (*sql.DB).Driver answers; the zero value is the original
 	// driver.
 	DriverAs DriverAs
@@ -68,6 +72,8 @@ type Probe struct {
 	pairs      *pairs
 	conns      conns
 	pools      pools
+	plans      Plans
+	scans      *probe.Table[scanKey, probe.Counter]
 	marked     atomic.Bool // there is a DB: connections remember their uses
 }
 
@@ -80,11 +86,12 @@ func New(o Options) *Probe {
 		p.system = systemSQLite
 	}
 	p.core.Name, p.core.Activity = o.Name, "statement"
-	p.core.Descs = slices.Concat(descs, txDescs, poolDescs)
+	p.core.Descs = slices.Concat(descs, txDescs, poolDescs, planDescs)
 	p.core.Sample = p.sample
 	p.slow, p.driver = int64(o.Slow), o.DriverAs
 	p.pools.open, p.pools.names = map[*pool]struct{}{}, map[string]*poolSeries{}
 	p.dbKey, p.databases.byKey, p.pairs = o.DBKey, map[string]*database{}, newPairs(p)
+	p.plans, p.scans = o.Plans, newScans(p)
 	p.series = probe.NewSeries(o.MaxSeries, func(l *probe.Label) *series { return &series{probe: p, label: l} })
 	return p
 }

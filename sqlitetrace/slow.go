@@ -48,6 +48,9 @@ func (x *execution) emitSlow(wall int64, s split) {
 			probe.Attr{Key: "tidestaff.db.close", Value: seconds(s.close)}, probe.Attr{Key: "tidestaff.db.idle", Value: seconds(wall - s.busy())},
 			probe.Attr{Key: "tidestaff.db.rows", Value: strconv.FormatInt(s.rows, 10)})
 	}
+	if x.plan != nil {
+		attrs = append(attrs, probe.Attr{Key: AttrPlan, Value: x.plan.Class.String()})
+	}
 	cause := ""
 	if x.waited > 0 {
 		attrs = append(attrs, probe.Attr{Key: AttrLockWait, Value: seconds(x.waited)})

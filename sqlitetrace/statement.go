@@ -35,6 +35,8 @@ type statement struct {
 	writes  bool   // it needs SQLite's write lock: those, and changes of the schema
 	effect  effect
 
+	savepoints int // that it begins, less those that it releases
+
 	shown lazy[string] // the text, normalised
 }
 
@@ -99,6 +101,10 @@ func (s *statement) add(head clause) {
 		if m := head.words[1]; m == "IMMEDIATE" || m == "EXCLUSIVE" {
 			s.effect = effectImmediate
 		}
+	case "SAVEPOINT":
+		s.savepoints++
+	case "RELEASE":
+		s.savepoints--
 	case "COMMIT", "END":
 		s.end(effectCommit)
 	case "ROLLBACK":

@@ -85,6 +85,7 @@ func (s *stmt) CheckNamedValue(nv *driver.NamedValue) error {
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	ctx = s.conn.served(ctx)
 	var x execution
+	x.plan = s.conn.plan(ctx, s.query, args)
 	s.begin(&x, ctx, kindExec)
 	defer x.end()
 	res, err := s.execInner(ctx, args)
@@ -108,6 +109,7 @@ func (s *stmt) execInner(ctx context.Context, named []driver.NamedValue) (driver
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	ctx = s.conn.served(ctx)
 	var x execution
+	x.plan = s.conn.plan(ctx, s.query, args)
 	s.begin(&x, ctx, kindQuery)
 	defer x.end()
 	rows, err := s.queryInner(ctx, args)
@@ -130,6 +132,7 @@ func (s *stmt) queryInner(ctx context.Context, named []driver.NamedValue) (drive
 // gets at the statement through (*sql.Conn).Raw.
 func (s *stmt) Exec(args []driver.Value) (driver.Result, error) {
 	var x execution
+	x.plan = s.conn.planNumbered(s.query, args)
 	s.begin(&x, context.Background(), kindExec)
 	defer x.end()
 	res, err := legacyStmt(s.inner).Exec(args)
@@ -141,6 +144,7 @@ func (s *stmt) Exec(args []driver.Value) (driver.Result, error) {
 // Query implements [driver.Stmt]; see Exec.
 func (s *stmt) Query(args []driver.Value) (driver.Rows, error) {
 	var x execution
+	x.plan = s.conn.planNumbered(s.query, args)
 	s.begin(&x, context.Background(), kindQuery)
 	defer x.end()
 	rows, err := legacyStmt(s.inner).Query(args)

@@ -41,6 +41,7 @@ const (
 // Begin implements [driver.Conn]. database/sql uses BeginTx; this is for who
 // gets at the connection through (*sql.Conn).Raw.
 func (c *conn) Begin() (driver.Tx, error) {
+	c.refresh(context.Background())
 	var x execution
 	x.beginTx(c, context.Background(), c.db.immediate)
 	defer x.end()
@@ -52,6 +53,7 @@ func (c *conn) Begin() (driver.Tx, error) {
 // BeginTx implements [driver.ConnBeginTx].
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	ctx = c.served(ctx)
+	c.refresh(ctx)
 	var x execution
 	x.beginTx(c, ctx, c.db.immediate && !opts.ReadOnly)
 	defer x.end()
@@ -208,6 +210,9 @@ func (t *tx) leave() {
 
 func (t *tx) leaveAt(end int64) {
 	t.open = false
+	if t.conn.planner != nil {
+		t.conn.planner.unseen = 0
+	}
 	if t.series != nil {
 		t.series.transactions().active.Add(-1)
 		t.conn.open.setTx(nil, 0)
@@ -233,6 +238,9 @@ func (t *tx) closed() {
 // unwatched sees to it that a transaction of statements does not seem to go on
 // because nobody watched its end.
 func (c *conn) unwatched(query string) {
+	if c.planner != nil {
+		c.planner.missed(c.statement(query))
+	}
 	if c.tx.open && c.tx.inner == nil {
 		if e := c.statement(query).effect; e == effectCommit || e == effectRollback {
 			c.tx.leave()

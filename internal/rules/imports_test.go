@@ -43,6 +43,7 @@ var grants = []grant{
 
 	{"lag", own + "probe", anywhere, "a leaf implements the contract"},
 	{"sqlitetrace", own + "probe", anywhere, "a leaf implements the contract"},
+	{"sqlitetrace", own + "internal/sqlplan", anywhere, "the plan of a statement before it runs, to find full scans"},
 	{"fsstat", own + "probe", anywhere, "a leaf implements the contract"},
 	{"cgroup", own + "probe", anywhere, "a leaf implements the contract"},
 	{"lag", own + "internal/proc", anywhere, "schedstat, pressure and steal, to name a stall's cause"},

@@ -48,6 +48,10 @@ func TestNumbers(t *testing.T) { sqlsuite.Numbers(t, name) }
 func TestClasses(t *testing.T) { sqlsuite.Classes(t, name) }
 func TestEndings(t *testing.T) { sqlsuite.Endings(t, name) }
 
+// TestPlans and TestPlansLeaveTransactions look at each statement's plan.
+func TestPlans(t *testing.T)                  { sqlsuite.Plans(t, name) }
+func TestPlansLeaveTransactions(t *testing.T) { sqlsuite.PlansLeaveTransactions(t, name) }
+
 // TestDriver wants the very driver that is registered.
 func TestDriver(t *testing.T) { sqlsuite.SameDriver(t, name) }
 

@@ -54,6 +54,10 @@ func TestNumbers(t *testing.T) { sqlsuite.Numbers(t, "sqlite") }
 func TestClasses(t *testing.T) { sqlsuite.Classes(t, "sqlite") }
 func TestEndings(t *testing.T) { sqlsuite.Endings(t, "sqlite") }
 
+// TestPlans and TestPlansLeaveTransactions look at each statement's plan.
+func TestPlans(t *testing.T)                  { sqlsuite.Plans(t, "sqlite") }
+func TestPlansLeaveTransactions(t *testing.T) { sqlsuite.PlansLeaveTransactions(t, "sqlite") }
+
 // TestMemoryKept ends a transaction of a database in memory by its context. The
 // driver says that its connection is still good, which is the database: a
 // wrapper that hides its Validator or its SessionResetter loses all tables.

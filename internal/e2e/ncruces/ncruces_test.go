@@ -50,6 +50,10 @@ func TestNumbers(t *testing.T) { sqlsuite.Numbers(t, name) }
 func TestClasses(t *testing.T) { sqlsuite.Classes(t, name) }
 func TestEndings(t *testing.T) { sqlsuite.Endings(t, name) }
 
+// TestPlans and TestPlansLeaveTransactions look at each statement's plan.
+func TestPlans(t *testing.T)                  { sqlsuite.Plans(t, name) }
+func TestPlansLeaveTransactions(t *testing.T) { sqlsuite.PlansLeaveTransactions(t, name) }
+
 // TestDriver wants the driver's own type. It has no fields, and each connector
 // makes one of its own, so there is no identity to compare.
 func TestDriver(t *testing.T) {

@@ -17,14 +17,21 @@ import (
 type Open func(dsn string) (*sql.DB, error)
 
 // Run plays every scenario on a database of the bare driver and on one of each
-// way to wrap it, and compares what the program saw and the file that it left.
+// way to wrap it, with and without a look at each statement's plan, and compares
+// what the program saw and the file that it left.
 func Run(t *testing.T, driverName string, wrap func(*sqlitetrace.Probe) map[string]Open) {
-	p := sqlitetrace.New(sqlitetrace.Options{})
-	w, err := p.Watch()
-	if err != nil {
-		t.Fatal(err)
+	for name, plans := range map[string]sqlitetrace.Plans{"": sqlitetrace.PlansOff, "plans": sqlitetrace.PlansOnce} {
+		p, closed := Watch(t, sqlitetrace.Options{Plans: plans})
+		t.Run(name, func(t *testing.T) { runAll(t, driverName, wrap, p) })
+		r := closed()
+		checkCounted(t, r)
+		if looked := Total(r, "tidestaff.sqlite.plans") > 0; looked != (plans == sqlitetrace.PlansOnce) {
+			t.Errorf("%q: plans were counted: %t", name, looked)
+		}
 	}
-	defer func() { checkCounted(t, w.Close()) }()
+}
+
+func runAll(t *testing.T, driverName string, wrap func(*sqlitetrace.Probe) map[string]Open, p *sqlitetrace.Probe) {
 	bare := func(dsn string) (*sql.DB, error) { return sql.Open(driverName, dsn) }
 	for _, sc := range scenarios {
 		t.Run(sc.name, func(t *testing.T) {
