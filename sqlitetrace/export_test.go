@@ -1,6 +1,22 @@
 package sqlitetrace
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/tidestaff/tidestaff/internal/sqlplan"
+	"github.com/tidestaff/tidestaff/probe"
+)
+
+// Scans counts a scan of each of n tables. The one that a trigger reads as well
+// counts once, as the worse of the two.
+func (p *Probe) Scans(n int) {
+	s := p.series.Of(&probe.Label{Method: "List", Role: "request"})
+	for i := range n {
+		table := fmt.Sprint("t", i)
+		s.planned(&sqlplan.Plan{Class: sqlplan.Scan, Tables: []sqlplan.Access{
+			{Table: "a search", Class: sqlplan.Search}, {Table: table, Class: sqlplan.Scan}, {Table: table, Class: sqlplan.Search, Via: "trigger x"}}})
+	}
+}
 
 // AtRest says what is wrong with the ledgers of a probe whose connections are
 // all idle: a holder or waiters, where there can be none.

@@ -27,6 +27,9 @@ type server struct {
 	onCall  func() // called in Prepare, Begin and "hook" statements
 	quiet   bool   // no journal, for benchmarks
 
+	// explain, if set, is what becomes of a look at a plan.
+	explain func() error
+
 	// rows, if set, makes the rows of queries.
 	rows func(*fakeRows) driver.Rows
 }
@@ -149,6 +152,10 @@ func (c *fakeConn) run(query string, direct bool) error {
 		panic("fake: panic")
 	case "hook":
 		c.server.called()
+	case "EXPLAIN":
+		if c.server.explain != nil {
+			return c.server.explain()
+		}
 	}
 	return nil
 }

@@ -66,6 +66,7 @@ func (p *planner) look(ctx context.Context, query string, args []driver.NamedVal
 		return nil // see missed
 	}
 	defer func() {
+		p.ctx = nil
 		if recover() != nil { // a driver that does not expect it; see resultCode
 			plan = new(sqlplan.Plan)
 		}
@@ -76,7 +77,6 @@ func (p *planner) look(ctx context.Context, query string, args []driver.NamedVal
 	}
 	p.ctx = lookContext{ctx}
 	found, _, _ := p.inspector.Inspect(p, query, args)
-	p.ctx = nil
 	p.follow(st)
 	return &found
 }
@@ -86,10 +86,12 @@ func (p *planner) refresh(ctx context.Context) {
 	if p.InTx() {
 		return
 	}
-	defer func() { _ = recover() }()
+	defer func() {
+		p.ctx = nil
+		_ = recover()
+	}()
 	p.ctx = lookContext{ctx}
 	_ = p.inspector.Refresh(p)
-	p.ctx = nil
 }
 
 // missed forgets what it knows, since a statement runs that it did not look at.
