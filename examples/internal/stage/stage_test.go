@@ -81,6 +81,7 @@ type server struct {
 	role    string
 	http    http.Server
 	looks   atomic.Int64
+	closing atomic.Bool   // a slow close waits: what GET /closing tells
 	release chan struct{} // each GET /release lets one slow close go on
 	phase   string
 }
@@ -91,8 +92,14 @@ func (s *server) start(context.Context) (string, error) {
 		return "", err
 	}
 	s.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/release" {
+		switch r.URL.Path {
+		case "/release":
 			s.release <- struct{}{}
+			return
+		case "/closing":
+			if !s.closing.Load() {
+				http.NotFound(w, r)
+			}
 			return
 		}
 		fmt.Fprintln(os.Stderr, "looked at")
@@ -120,6 +127,7 @@ func (s *server) open(phase string) error {
 func (s *server) close() ([]byte, error) {
 	switch s.phase {
 	case "slow":
+		s.closing.Store(true)
 		<-s.release
 	case "broken":
 		return []byte("{"), nil
@@ -251,9 +259,10 @@ func TestPhasesDoNotOverlap(t *testing.T) {
 	// While the slow close is under way, everything else is refused at once.
 	closed := make(chan error)
 	go func() { closed <- errOf(s.Close(t.Context())) }()
-	for !strings.Contains(fmt.Sprint(p.Open(t.Context(), "c")), "under way") {
+	for get(t, p, "/closing") != http.StatusOK { // a look by Open could make the Close the one that is refused
 		runtime.Gosched()
 	}
+	wantError(t, p.Open(t.Context(), "c"), "another call is under way")
 	wantError(t, s.Open(t.Context(), "d"), "another phase is being")
 	release(t, p)
 	if err := <-closed; err != nil {
@@ -427,11 +436,18 @@ func TestKilledParent(t *testing.T) {
 // release lets the child's slow close go on.
 func release(t *testing.T, p *stage.Process) {
 	t.Helper()
-	resp, err := http.Get(p.URL("/release"))
+	get(t, p, "/release")
+}
+
+// get asks the child's server and returns the status.
+func get(t *testing.T, p *stage.Process, path string) int {
+	t.Helper()
+	resp, err := http.Get(p.URL(path))
 	if err != nil {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
+	return resp.StatusCode
 }
 
 // wantError checks that err is one line which contains want.
