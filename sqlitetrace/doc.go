@@ -80,8 +80,8 @@
 // A statement that spends [Options].Slow or longer in the driver makes an event
 // tidestaff.db.slow, with its method and role, where its time went, the class of
 // its plan if that was asked for, and its text without literals and comments; its
-// arguments are nowhere. [Probe.Held] lists
-// the cursors and transactions that are open now, for a leak hunt.
+// arguments are nowhere. [Probe.Held] lists the cursors and transactions that are
+// open now, for a leak hunt.
 //
 // The method and the role of an execution are those of [probe.LabelOf], but that
 // the name which sqlc has given a query ("-- name: GetUser :one") comes before
