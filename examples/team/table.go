@@ -197,7 +197,8 @@ func requests(column string) *report.Pivot {
 
 // methods is the table of the store methods with the most SQL time, by role.
 // Held is the time for which the application had the cursor open: what it has
-// over the SQL time went into decoding the rows.
+// over the SQL time went into decoding the rows. What others waited is for the
+// write lock that the method held.
 func methods(column string) *report.Pivot {
 	return &report.Pivot{
 		Title: "Store methods, " + column, Part: partServer,
@@ -209,6 +210,7 @@ func methods(column string) *report.Pivot {
 			{Title: "p95", Metric: metricSQL, Stat: "p95"},
 			{Title: "SQL busy", Metric: metricSQL, Stat: "sum"},
 			{Title: "cursor held", Metric: metricHeld, Stat: "sum"},
+			{Title: "others waited", Metric: metricOthersWaited},
 		},
 		Sort: 4,
 	}
