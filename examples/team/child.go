@@ -72,7 +72,7 @@ func (s *service) start(ctx context.Context) (addr string, err error) {
 	debug.FreeOSMemory() // what the seeding left would count as the server's own
 
 	sqlp, files := sqlitetrace.New(sqlitetrace.Options{}), fsstat.New(fsstat.Options{})
-	s.store, err = OpenStore(sqlp.Open, path, s.opt.variants[0].scans)
+	s.store, err = OpenStore(watched(sqlp), path, s.opt.variants[0].scans)
 	if err != nil {
 		listener.Close()
 		return "", err
@@ -89,6 +89,18 @@ func (s *service) start(ctx context.Context) (addr string, err error) {
 	s.http = &http.Server{Handler: newServer(s.store, ops, s.loops).Handler()}
 	go func() { _ = s.http.Serve(listener) }() // returns when stop closes it
 	return listener.Addr().String(), nil
+}
+
+// watched opens a database through a probe, so that who waits for one of the
+// few connections is seen too.
+func watched(p *sqlitetrace.Probe) func(driver, dsn string) (database, error) {
+	return func(driver, dsn string) (database, error) {
+		db, err := p.Open(driver, dsn)
+		if err != nil {
+			return nil, err
+		}
+		return p.Wrap(db), nil
+	}
 }
 
 // open begins a phase.

@@ -198,7 +198,7 @@ func TestRowsStepped(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := sqlitetrace.New(sqlitetrace.Options{})
-		s, err := OpenStore(p.Open, path, variant == before)
+		s, err := OpenStore(watched(p), path, variant == before)
 		if err != nil {
 			t.Fatal(err)
 		}

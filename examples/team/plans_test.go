@@ -68,7 +68,7 @@ func playPlanned(t *testing.T, prof profile, variant string) *probe.Reading {
 		t.Fatal(err)
 	}
 	p := sqlitetrace.New(sqlitetrace.Options{Plans: sqlitetrace.PlansOnce})
-	s, err := OpenStore(p.Open, path, variant == before)
+	s, err := OpenStore(watched(p), path, variant == before)
 	if err != nil {
 		t.Fatal(err)
 	}

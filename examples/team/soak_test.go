@@ -108,7 +108,7 @@ func TestLedgerNamesHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := sqlitetrace.New(sqlitetrace.Options{})
-	s, err := OpenStore(p.Open, path, false)
+	s, err := OpenStore(watched(p), path, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestSoakHold(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := sqlitetrace.New(sqlitetrace.Options{})
-	s, err := OpenStore(p.Open, path, false)
+	s, err := OpenStore(watched(p), path, false)
 	if err != nil {
 		t.Fatal(err)
 	}

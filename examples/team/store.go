@@ -24,16 +24,28 @@ const maxLive = 64
 // Store keeps the records in one SQLite file. All that differs between the two
 // variants hangs on scans: a listing, a look-up by name and the checks of a creation.
 type Store struct {
-	db *sql.DB
+	db database
 	// scans selects the variant "before": listings, look-ups by name and the
 	// checks of a creation parse every sandbox record.
 	scans bool
 	ids   atomic.Int64 // the last ID given out, of any table
 }
 
+// database is what the store needs of a *sql.DB, or of a probe's.
+type database interface {
+	execer
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	QueryRow(query string, args ...any) *sql.Row
+	BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
+	SetMaxOpenConns(n int)
+	SetMaxIdleConns(n int)
+	Close() error
+}
+
 // OpenStore opens the file at path through open, which is sql.Open or a
 // probe's. The tables exist already; see Seed.
-func OpenStore(open func(driver, dsn string) (*sql.DB, error), path string, scans bool) (*Store, error) {
+func OpenStore(open func(driver, dsn string) (database, error), path string, scans bool) (*Store, error) {
 	db, err := open("sqlite", dsn(path, "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(10000)"))
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
@@ -286,7 +298,7 @@ func below(cursor int64) int64 {
 
 // all decodes the one column of every row while the cursor is open, so that
 // one record's bytes are held at a time.
-func all[T any](ctx context.Context, db *sql.DB, query string, args ...any) ([]T, error) {
+func all[T any](ctx context.Context, db database, query string, args ...any) ([]T, error) {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -308,7 +320,7 @@ func all[T any](ctx context.Context, db *sql.DB, query string, args ...any) ([]T
 }
 
 // one decodes the one column of the first row, or returns ErrNotFound.
-func one[T any](ctx context.Context, db *sql.DB, query string, args ...any) (item T, err error) {
+func one[T any](ctx context.Context, db database, query string, args ...any) (item T, err error) {
 	items, err := all[T](ctx, db, query, args...)
 	if err != nil {
 		return item, err

@@ -32,7 +32,7 @@ func openStores(t *testing.T, sandboxes, jobs int) map[string]*Store {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := OpenStore(sql.Open, path, variant == before)
+		s, err := OpenStore(func(driver, dsn string) (database, error) { return sql.Open(driver, dsn) }, path, variant == before)
 		if err != nil {
 			t.Fatal(err)
 		}

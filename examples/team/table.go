@@ -198,7 +198,8 @@ func requests(column string) *report.Pivot {
 // methods is the table of the store methods with the most SQL time, by role.
 // Held is the time for which the application had the cursor open: what it has
 // over the SQL time went into decoding the rows. What others waited is for the
-// write lock that the method held.
+// write lock or the connection that the method had: Go's form of time on the
+// loop.
 func methods(column string) *report.Pivot {
 	return &report.Pivot{
 		Title: "Store methods, " + column, Part: partServer,
