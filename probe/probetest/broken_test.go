@@ -191,7 +191,7 @@ var breaks = []struct {
 	})},
 
 	{"goroutine left", "nothing left", "a goroutine is left:\ngoroutine", broken(func(s *sample) {
-		s.Stop = lately(func() { go func() { <-release }() })
+		s.Stop = lately(func() { go hang(release) })
 	})},
 	{"memory left", "nothing left", "the heap grew in every one of 4 rounds", tampered(func() func(*sample, window) window {
 		var mu sync.Mutex
@@ -219,12 +219,13 @@ var breaks = []struct {
 	{"another answer", "unsupported always", "a Watch returned watch: denied", unsupported(probe.ErrUnsupported, errors.New("denied"))},
 	{"not absent", "absent from a set", "absent are []", unsupported(nil)},
 	{"goroutine left of a refusal", "nothing left of a refusal", "a goroutine is left:\ngoroutine", broken(func(s *sample) {
-		leak := lately(func() { go func() { <-release }() })
+		leak := lately(func() { go hang(release) })
 		s.Start = func() error { leak(); return probe.ErrUnsupported }
 	})},
 }
 
 func TestBreaks(t *testing.T) {
+	release = make(chan struct{}) // one for each run, as -count has several
 	defer close(release)
 	all := slices.Concat(checks, unsupportedChecks)
 	noticed := map[string]bool{}

@@ -142,7 +142,9 @@ func unsupported(answers ...error) *subject {
 }
 
 // release lets the goroutines go that a test has left.
-var release = make(chan struct{})
+var release chan struct{}
+
+func hang(until <-chan struct{}) { <-until }
 
 // twoFaced is another probe as a set's member than alone.
 type twoFaced struct {
