@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/tidestaff/tidestaff/internal/callsite"
@@ -65,16 +66,9 @@ func withGoroutine(known *Label) *Label {
 	case known == nil:
 		return g
 	case known.Role == "" || known.Method == "":
-		return intern(orElse(known.Method, g.Method), orElse(known.Role, g.Role))
+		return intern(cmp.Or(known.Method, g.Method), cmp.Or(known.Role, g.Role))
 	}
 	return known
-}
-
-func orElse(s, other string) string {
-	if s != "" {
-		return s
-	}
-	return other
 }
 
 // chains knows the label of each call chain, completed from what was known
@@ -83,7 +77,7 @@ var chains = callsite.New(callsite.Options{}, completed)
 
 func completed(known *Label, method, role string) *Label {
 	if known != nil {
-		method, role = orElse(known.Method, method), orElse(known.Role, role)
+		method, role = cmp.Or(known.Method, method), cmp.Or(known.Role, role)
 	}
 	return intern(method, role)
 }

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/tidestaff/tidestaff/internal/callsite"
 )
 
 // A Label says who does the work: the store method (such as
@@ -31,7 +33,7 @@ type binding struct {
 }
 
 // otherName stands for everything beyond a table's limit.
-const otherName = "(other)"
+const otherName = callsite.Other
 
 // The attributes under which labels appear in metrics.
 const (
