@@ -1,6 +1,7 @@
 package cgroup_test
 
 import (
+	"os"
 	"runtime"
 	"testing"
 
@@ -30,6 +31,19 @@ func TestConform(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			probetest.Conform(t, func() probe.Probe { return cgroup.New(tt.opts) }, exercise)
+		})
+	}
+}
+
+// TestConformOther: the process that started this one, without moving anything of
+// it; and a group that is not there.
+func TestConformOther(t *testing.T) {
+	for name, opts := range map[string]cgroup.Options{
+		"process": {PID: os.Getppid(), NoReset: true},
+		"group":   {Path: "/tidestaff-none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			probetest.Conform(t, func() probe.Probe { return cgroup.New(opts) }, nil)
 		})
 	}
 }

@@ -6,30 +6,41 @@ import (
 	"github.com/tidestaff/tidestaff/probe"
 )
 
-// openCPU measures the process's CPU time, all threads that are or were, as
-// cpuTime of the system has it.
-func (p *Probe) openCPU() (*source, error) {
-	s := &source{metrics: []*probe.Desc{descCPU}}
-	var user, system *tally
+// A spent is what a process has used since it started.
+type spent struct {
+	user, system time.Duration
+	faults       bool // the two numbers of page faults are known
+	minor, major uint64
+}
+
+// openSpent measures the process's CPU time and its page faults, of all threads
+// that are or were, as read has them. The counters are made when the first
+// numbers are there: one that is never fed reads zero.
+func (p *Probe) openSpent(read func() (spent, error)) (*source, error) {
+	var user, system, minor, major *tally
+	s := &source{metrics: []*probe.Desc{descCPU}, decides: []*probe.Desc{descFaults}}
 	s.sample = func() error {
-		u, k, err := cpuTime()
+		v, err := read()
 		if err != nil {
 			return err
 		}
-		if user == nil { // a counter that is never fed reads zero
-			user, system = p.modes(descCPU, time.Nanosecond)
+		if user == nil {
+			user = p.tally(descCPU, uint64(time.Nanosecond), probe.Attr{Key: attrCPUMode, Value: "user"})
+			system = p.tally(descCPU, uint64(time.Nanosecond), probe.Attr{Key: attrCPUMode, Value: "system"})
 		}
-		user.set(uint64(u))
-		system.set(uint64(k))
+		user.set(uint64(v.user))
+		system.set(uint64(v.system))
+		p.offer(descFaults, v.faults, "only Unix systems provide it")
+		if !v.faults {
+			return nil
+		}
+		if minor == nil {
+			minor = p.tally(descFaults, 1, probe.Attr{Key: attrFault, Value: "minor"})
+			major = p.tally(descFaults, 1, probe.Attr{Key: attrFault, Value: "major"})
+		}
+		minor.set(v.minor)
+		major.set(v.major)
 		return nil
 	}
 	return s, nil
-}
-
-// modes makes the two counters of a CPU time, which comes in units.
-func (p *Probe) modes(d *probe.Desc, unit time.Duration) (user, system *tally) {
-	of := func(mode string) *tally {
-		return &tally{counter: p.core.Counter(d, probe.Attr{Key: attrCPUMode, Value: mode}), unit: uint64(unit)}
-	}
-	return of("user"), of("system")
 }

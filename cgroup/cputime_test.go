@@ -12,23 +12,23 @@ import (
 // and grows by what the process spends, and elsewhere it is absent.
 func TestCPUTime(t *testing.T) {
 	w := watch(t, New(Options{Root: "testdata/nothing"}))
-	user, system, err := cpuTime()
+	was, err := ownSpent()
 	if errors.Is(err, probe.ErrUnsupported) {
 		if got := absent(w.Close(), descCPU.Name); got != err.Error() {
 			t.Errorf("got reason %q, want %q", got, err)
 		}
 		return
 	}
-	if err != nil || user < 0 || system < 0 {
-		t.Fatalf("got %v and %v, %v", user, system, err)
+	if err != nil || was.user < 0 || was.system < 0 {
+		t.Fatalf("got %+v, %v", was, err)
 	}
-	used := user + system
+	used := was.user + was.system
 	for now := used; now-used < 50*time.Millisecond; { // until the system has counted it
-		user, system, err = cpuTime()
+		is, err := ownSpent()
 		if err != nil {
 			t.Fatal(err)
 		}
-		now = user + system
+		now = is.user + is.system
 	}
 	var got float64
 	modes := 0
@@ -39,4 +39,10 @@ func TestCPUTime(t *testing.T) {
 	if modes != 2 || got < 0.05 {
 		t.Errorf("got %v s in %d modes, want at least 50 ms in two", got, modes)
 	}
+}
+
+// cpuTime is the process's CPU time in its two modes, for tests that wait for it.
+func cpuTime() (user, system time.Duration, err error) {
+	s, err := ownSpent()
+	return s.user, s.system, err
 }

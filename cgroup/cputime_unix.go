@@ -8,14 +8,19 @@ import (
 	"time"
 )
 
-// cpuTime is the process's time in user and in system mode, from getrusage. On
-// Linux it is the exact sum of the scheduler, split into the two modes in
-// proportion to the timer ticks that hit each; other systems are as exact as
-// they please.
-func cpuTime() (user, system time.Duration, err error) {
+// ownSpent is this process's time in user and in system mode and its page
+// faults, from getrusage. On Linux the time is the exact sum of the scheduler,
+// split into the two modes in proportion to the timer ticks that hit each; other
+// systems are as exact as they please.
+//
+// Its ru_maxrss is not a peak of this process; see the package's documentation.
+func ownSpent() (spent, error) {
 	var ru syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &ru); err != nil {
-		return 0, 0, fmt.Errorf("getrusage: %w", err)
+		return spent{}, fmt.Errorf("getrusage: %w", err)
 	}
-	return time.Duration(ru.Utime.Nano()), time.Duration(ru.Stime.Nano()), nil
+	return spent{
+		user: time.Duration(ru.Utime.Nano()), system: time.Duration(ru.Stime.Nano()),
+		faults: true, minor: uint64(ru.Minflt), major: uint64(ru.Majflt),
+	}, nil
 }

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// cpuTime is the process's time in user and in kernel mode, from
+// ownSpent is this process's time in user and in kernel mode, from
 // GetProcessTimes, in steps of the clock interrupt: 1 to 16 ms.
-func cpuTime() (user, system time.Duration, err error) {
+func ownSpent() (spent, error) {
 	self, err := syscall.GetCurrentProcess() // a constant, which needs no close
 	if err != nil {
-		return 0, 0, fmt.Errorf("GetCurrentProcess: %w", err)
+		return spent{}, fmt.Errorf("GetCurrentProcess: %w", err)
 	}
 	var created, ended, k, u syscall.Filetime
 	if err := syscall.GetProcessTimes(self, &created, &ended, &k, &u); err != nil {
-		return 0, 0, fmt.Errorf("GetProcessTimes: %w", err)
+		return spent{}, fmt.Errorf("GetProcessTimes: %w", err)
 	}
-	return span(u), span(k), nil
+	return spent{user: span(u), system: span(k)}, nil
 }
 
 // span is the length of time that a Filetime stands for here, in its units of

@@ -56,11 +56,15 @@ func TestSourceComesBack(t *testing.T) {
 		file, data string
 		metrics    []*probe.Desc
 	}{
-		{"memory.stat", "anon 1\nfile 2\nshmem 1\n", []*probe.Desc{descGroupStat}},
+		{"memory.stat", "anon 1\nfile 2\nshmem 1\ninactive_file 1\npgfault 2\npgmajfault 1\n",
+			[]*probe.Desc{descGroupStat, descInactive, descWorkingSet, descWorkingSetCourse, descUncached, descUncachedCourse, descGroupFaults}},
+		{"memory.events", "high 1\nmax 0\noom 0\noom_kill 0\n", []*probe.Desc{descEvents}},
+		{"io.stat", "8:0 rbytes=1 wbytes=1 rios=1 wios=1\n", []*probe.Desc{descGroupIO, descGroupIOOps}},
+		{"cpu.pressure", "some avg10=0.00 total=1\n", []*probe.Desc{descPressure}},
 		{"memory.max", "4096\n", []*probe.Desc{descGroupLimit}},
 		{"cpu.max", "50000 100000\n", []*probe.Desc{descGroupCPULimit}},
-		{"cpu.stat", "user_usec 6500000\nsystem_usec 1000000\nnr_periods 130\nnr_throttled 12\nthrottled_usec 750000\n",
-			[]*probe.Desc{descGroupCPU, descPeriods, descThrottled, descThrottledTime}},
+		{"cpu.stat", "usage_usec 7500000\nuser_usec 6500000\nsystem_usec 1000000\nnr_periods 130\nnr_throttled 12\nthrottled_usec 750000\n",
+			[]*probe.Desc{descGroupCPUUsage, descGroupCPU, descPeriods, descThrottled, descThrottledTime}},
 	} {
 		for how, back := range map[string]func(*testing.T, string, string, string){
 			"rewritten": func(t *testing.T, root, name, data string) { rewrite(t, root, name, data) },
@@ -68,11 +72,11 @@ func TestSourceComesBack(t *testing.T) {
 		} {
 			t.Run(tt.file+" "+how, func(t *testing.T) {
 				root := fixture(t, "v2")
-				w := watch(t, New(Options{Root: root}))
+				w := watch(t, fresh(Options{Root: root, Interval: time.Hour}))
 				var r probe.Reading
 				w.Read(&r)
 				wantAbsent(t, "at first", &r, "")
-				rewrite(t, root, leaf+tt.file, "anon lots\nuser_usec lots\nnr_periods lots\n")
+				rewrite(t, root, leaf+tt.file, "anon lots\nuser_usec lots\nnr_periods lots\nhigh lots\nsome lots\nx rbytes=lots\n")
 				for range 2 {
 					w.Read(&r)
 					wantAbsent(t, "while it fails", &r, filepath.Join(root, leaf+tt.file), tt.metrics...)
@@ -91,16 +95,16 @@ func TestSourceComesBack(t *testing.T) {
 func TestCountersGoOn(t *testing.T) {
 	root := fixture(t, "v2")
 	w := watch(t, New(Options{Root: root}))
-	rewrite(t, root, leaf+"cpu.stat", "user_usec 4500000\nsystem_usec 1000000\nnr_periods 110\nnr_throttled 10\nthrottled_usec 250000\n")
+	rewrite(t, root, leaf+"cpu.stat", "usage_usec 5500000\nuser_usec 4500000\nsystem_usec 1000000\nnr_periods 110\nnr_throttled 10\nthrottled_usec 250000\n")
 	var r probe.Reading
 	w.Read(&r)
 	rewrite(t, root, leaf+"cpu.stat", "soon\n")
 	w.Read(&r)
-	rewrite(t, root, leaf+"cpu.stat", "user_usec 6500000\nsystem_usec 1000000\nnr_periods 130\nnr_throttled 12\nthrottled_usec 750000\n")
+	rewrite(t, root, leaf+"cpu.stat", "usage_usec 7500000\nuser_usec 6500000\nsystem_usec 1000000\nnr_periods 130\nnr_throttled 12\nthrottled_usec 750000\n")
 	w.Read(&r)
 	want := []string{
 		"limit = 1.5", "periods = 30", "throttled.time = 0.5", "throttled_periods = 2",
-		"time system = 0", "time user = 2.5",
+		"time system = 0", "time user = 2.5", "usage = 2.5",
 	}
 	if diff := cmp.Diff(want, lines(&r, "tidestaff.cgroup.cpu.")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -111,7 +115,7 @@ func TestCountersGoOn(t *testing.T) {
 // that is over.
 func TestLimitGoesMeanwhile(t *testing.T) {
 	root := fixture(t, "v2")
-	w := watch(t, New(Options{Root: root}))
+	w := watch(t, fresh(Options{Root: root}))
 	var r probe.Reading
 	for _, tt := range []struct{ quota, reason string }{
 		{"max 100000\n", "no limit is set"},
@@ -138,7 +142,7 @@ func TestQuotaGoes(t *testing.T) {
 		{"nr_periods 0\nnr_throttled 0\nthrottled_usec 0\n", "no CPU quota so far", -1},
 		{"nr_periods 7\nnr_throttled 1\nthrottled_usec 5\n", "", 7},
 	} {
-		rewrite(t, root, leaf+"cpu.stat", "user_usec 4000000\nsystem_usec 1000000\n"+tt.stat)
+		rewrite(t, root, leaf+"cpu.stat", "usage_usec 5000000\nuser_usec 4000000\nsystem_usec 1000000\n"+tt.stat)
 		w.Read(&r)
 		wantAbsent(t, tt.stat, &r, tt.reason, descPeriods, descThrottled, descThrottledTime)
 		if tt.periods >= 0 {
@@ -163,10 +167,10 @@ func TestMarkFails(t *testing.T) {
 	var r probe.Reading
 	rewrite(t, root, name, "VmRSS: much\n")
 	w.Read(&r)
-	wantAbsent(t, "while it fails", &r, "much", descRSS, descPeak, descStat, descSwap)
+	wantAbsent(t, "while it fails", &r, "much", descRSS, descPeak, descGrowth, descCourse, descUncertainty, descStat, descSwap)
 	rewrite(t, root, name, string(good))
 	w.Read(&r)
-	wantAbsent(t, "afterwards", &r, "much", descPeak)
+	wantAbsent(t, "afterwards", &r, "much", descPeak, descGrowth)
 	w.Close()
 	wantAbsent(t, "next window", watch(t, p).Close(), "")
 }
@@ -183,7 +187,8 @@ func TestTickFails(t *testing.T) {
 		rewrite(t, root, leaf+"memory.current", "most\n")
 		time.Sleep(60 * time.Millisecond) // a sample fails
 		w.Read(&r)
-		wantAbsent(t, "while it fails", &r, "most", descGroupUsage, descGroupPeak)
+		wantAbsent(t, "while it fails", &r, "most", descGroupUsage, descGroupPeak, descGroupGrowth, descGroupCourse, descGroupUncertainty,
+			descWorkingSet, descWorkingSetCourse, descUncached, descUncachedCourse)
 		time.Sleep(140 * time.Millisecond)
 		rewrite(t, root, leaf+"memory.current", "300000000\n")
 		w.Read(&r)
@@ -193,4 +198,46 @@ func TestTickFails(t *testing.T) {
 			t.Errorf("got %v, %+v, want 300000000 with a gap of 200ms", v, prov)
 		}
 	})
+}
+
+// TestUnseenLimits: that no limit is set where we can see is not that there is
+// none, where a namespace or a mount hides the upper levels.
+func TestUnseenLimits(t *testing.T) {
+	const all, some = "no limit is set", "cannot be seen"
+	for _, tt := range []struct {
+		name    string
+		fixture string
+		files   map[string]string
+		memory  string
+		cpu     string
+	}{
+		{"host", "v2", nil, all, all},
+		{"namespace", "v2", map[string]string{"sys/fs/cgroup/cgroup.events": "populated 1\n"}, some, some},
+		// Version 1's memory.stat has the limit of all levels.
+		{"version 1", "v1", nil, all, some},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			root := fixture(t, tt.fixture)
+			for name, text := range map[string]string{
+				"sys/fs/cgroup/pod/memory.max":               "max\n",
+				leaf + "cpu.max":                             "max 100000\n",
+				"sys/fs/cgroup/memory/memory.stat":           "total_rss 1\nhierarchical_memory_limit 9223372036854771712\n",
+				"sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "-1\n",
+			} {
+				if _, err := os.Stat(filepath.Join(root, filepath.Dir(name))); err == nil {
+					rewrite(t, root, name, text)
+				}
+			}
+			for name, text := range tt.files {
+				rewrite(t, root, name, text)
+			}
+			r := watch(t, New(Options{Root: root})).Close()
+			for d, want := range map[*probe.Desc]string{descGroupLimit: tt.memory, descGroupCPULimit: tt.cpu} {
+				got := absent(r, d.Name)
+				if !strings.Contains(got, want) || want == all && strings.Contains(got, some) {
+					t.Errorf("%s: got reason %q, want one with %q", d.Name, got, want)
+				}
+			}
+		})
+	}
 }

@@ -16,10 +16,11 @@ const (
 	markRose  = "VmHWM rose"
 )
 
-// ownMark is this process's high-water mark. There is one of it, whoever
-// measures, and setting it back takes it away from everybody else. So all
-// probes share it: what one of them takes, it hands to the others.
-var ownMark = newMark("/")
+// sharedMarks are the high-water marks of processes, by their folders in /proc.
+// There is one of a process, whoever measures, and setting it back takes it away
+// from everybody else. So all probes share it: what one of them takes, it hands
+// to the others.
+var sharedMarks shared[*mark]
 
 // A mark is the kernel's high-water mark of a process's resident set (VmHWM).
 //
@@ -32,17 +33,18 @@ var ownMark = newMark("/")
 // looked at, but takes the lock of its memory map: behind threads that map and
 // unmap all the time it may wait for milliseconds.
 type mark struct {
-	root string
+	dir string // the process's in /proc
 
 	// mu makes reading, setting back and telling the users one step. Between
 	// two goroutines that interleave, a maximum would be told to nobody.
 	mu     sync.Mutex
 	users  []*probe.Peak
 	status file
-	clear  file // nil if the mark cannot be set back
+	clear  file   // nil if the mark cannot be set back
+	last   uint64 // the mark as it was left; 0 once it was set back
 }
 
-func newMark(root string) *mark { return &mark{root: root} }
+func newMark(dir string) *mark { return &mark{dir: dir} }
 
 // join makes a peak a user of the mark. The first one opens the files.
 func (m *mark) join(p *probe.Peak, reset bool) error {
@@ -73,7 +75,7 @@ func (m *mark) leave(p *probe.Peak) {
 }
 
 func (m *mark) open() error {
-	f, err := proc.Open(filepath.Join(m.root, "proc/self/status"))
+	f, err := proc.Open(filepath.Join(m.dir, "status"))
 	if err != nil {
 		return err
 	}
@@ -83,7 +85,7 @@ func (m *mark) open() error {
 
 // openClear keeps the file that sets the mark back if the kernel obeys it.
 func (m *mark) openClear() {
-	f, err := proc.OpenWrite(filepath.Join(m.root, "proc/self/clear_refs"))
+	f, err := proc.OpenWrite(filepath.Join(m.dir, "clear_refs"))
 	if err != nil {
 		return // refused: no such file, not ours, a sandbox
 	}
@@ -111,8 +113,9 @@ func (m *mark) obeyed() bool {
 	if err != nil || after.HWM.V >= before.HWM.V && before.HWM.V > max(before.RSS.V, after.RSS.V) {
 		return false
 	}
+	m.last = 0
 	for _, p := range m.users {
-		p.Reset(int64(before.HWM.V), markReset)
+		p.Reset(level(before.HWM.V), markReset)
 	}
 	return true
 }
@@ -135,15 +138,23 @@ func (m *mark) take(reset bool) (proc.Status, error) {
 	if reset && m.clear != nil && m.clear.Write(five) != nil {
 		m.dropClear() // from here on the mark is a lifetime's
 	}
+	done := reset && m.clear != nil
+	lost := s.HWM.OK && s.HWM.V < m.last // somebody else has set it back
+	if m.last = s.HWM.V; done {
+		m.last = 0 // it is the present level by now
+	}
 	for _, p := range m.users {
 		switch {
-		case reset && m.clear != nil:
-			p.Reset(int64(s.HWM.V), markReset)
+		case done:
+			p.Reset(level(s.HWM.V), markReset)
 			continue
+		case lost:
+			p.Lost()
+			fallthrough
 		case s.HWM.OK: // some sandboxes have a level and no mark
-			p.Lifetime(int64(s.HWM.V), markRose)
+			p.Lifetime(level(s.HWM.V), markRose)
 		}
-		p.Sample(int64(s.RSS.V))
+		p.Sample(level(s.RSS.V))
 	}
 	return s, nil
 }
@@ -163,15 +174,7 @@ func (m *mark) read() (proc.Status, error) {
 	if err == nil && !s.RSS.OK {
 		err = errNoLevel
 	}
-	return s, err
+	return s, about(m.status, err)
 }
 
-var errNoLevel = errors.New("the status file has no VmRSS")
-
-// sampling reports whether the mark cannot be set back, so that levels between
-// boundaries have to be looked at.
-func (m *mark) sampling(reset bool) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return !reset || m.clear == nil
-}
+var errNoLevel = errors.New("no VmRSS")

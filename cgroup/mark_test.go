@@ -172,15 +172,12 @@ func TestMarkRefusedLater(t *testing.T) {
 	m := &fakeMemory{rss: 10 * mib, hwm: 10 * mib}
 	k := fakeMark(m)
 	p := newMarkProbe(k, true)
-	if k.sampling(true) {
-		t.Error("got a mark that needs samples while it can be set back")
-	}
 	before := p.watch(t)
 	m.refuse = true
 	m.spike(80 * mib)
 	after := p.watch(t)
-	if !k.sampling(true) {
-		t.Error("got a mark that needs no samples though it cannot be set back")
+	if k.clear != nil {
+		t.Error("got a mark that passes for one that can be set back")
 	}
 	wantPeak(t, "opened after", after.Close(), 10*mib, probe.Sampled, "sampled")
 	wantPeak(t, "opened before", before.Close(), 80*mib, probe.Exact, markRose)
@@ -197,6 +194,20 @@ func TestMarkNoReset(t *testing.T) {
 	if m.resets != 0 {
 		t.Errorf("got %d resets, want none", m.resets)
 	}
+}
+
+// TestMarkForeign: somebody else who sets the mark back takes its certainty away,
+// if it shows.
+func TestMarkForeign(t *testing.T) {
+	m := &fakeMemory{rss: 10 * mib, hwm: 300 * mib}
+	p := newMarkProbe(&mark{status: m}, false)
+	w := p.watch(t)
+	m.spike(500 * mib)
+	m.hwm = 20 * mib // somebody else
+	inner := p.watch(t)
+	m.spike(320 * mib)
+	wantPeak(t, "opened after", inner.Close(), 320*mib, probe.Exact, markRose)
+	wantPeak(t, "opened before", w.Close(), 320*mib, probe.Sampled, markRose)
 }
 
 // TestMarkMissing: a status without the mark leaves samples; one without the

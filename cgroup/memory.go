@@ -10,14 +10,23 @@ import (
 // openMemory opens the memory controller's files, each of which may be missing
 // without the others.
 func (p *Probe) openMemory(g proc.Group) {
-	p.add(p.openUsage(g))
-	p.add(p.openLimit(descGroupLimit, g, proc.OpenMemoryLimit))
+	usage := new(charge)
+	p.add(p.openUsage(g, usage)) // before the split, which needs it
+	p.add(p.openHigh(g))
+	p.add(p.openEvents(g))
+	p.add(p.openOOM(g))
+	p.core.Gauge(descGroupUncertainty).Set(groupUncertainty(cpus(p.opts.Root)))
 	if g.Version == 2 {
-		p.add(p.openPeak2(g))
-		p.add(p.openStat2(g))
+		p.add(p.openLimit(descGroupLimit, g, proc.OpenMemoryLimit))
+		p.add(p.openPeak2(g, usage))
+		swap := new(charge)
+		p.add(p.openSwap(g, swap))
+		p.add(p.openSwapPeak(g, swap))
+		p.add(p.openStat2(g, usage))
 	} else {
-		p.add(p.openPeak1(g))
-		p.add(p.openStat1(g))
+		p.list([]*probe.Desc{descGroupSwapPeak}, proc.ErrNotInVersion1)
+		p.add(p.openPeak1(g, usage))
+		p.add(p.openStat1(g, usage))
 	}
 }
 
@@ -29,80 +38,55 @@ func usageFile(g proc.Group) string {
 	return filepath.Join(g.Dir, "memory.usage_in_bytes")
 }
 
-// openUsage measures the group's charge. Version 1 counts it per CPU and may
-// be off by a batch of 32 pages for each.
-func (p *Probe) openUsage(g proc.Group) (*source, error) {
-	s := &source{metrics: []*probe.Desc{descGroupUsage}}
-	f, err := proc.Open(usageFile(g))
-	if err != nil {
-		return s, err
-	}
-	level := p.core.Gauge(descGroupUsage)
-	s.reopen, s.close = f.Reopen, closeAll(f)
-	s.sample = func() error {
-		v, err := readUint(f)
-		if err == nil {
-			level.Set(float64(v))
+// A charge is a level of a group, as it was last read.
+type charge struct {
+	bytes uint64 // or tasks
+	err   error
+}
+
+// openUsage measures the group's charge, also between boundaries. Version 1
+// counts it per CPU; see groupUncertainty.
+func (p *Probe) openUsage(g proc.Group, last *charge) (*source, error) {
+	s, err := p.openLevel(descGroupUsage, descGroupCourse, descGroupPeak, usageFile(g), last)
+	s.metrics = append(s.metrics, descGroupUncertainty)
+	s.tick, s.rich = s.sample, false
+	return s, err
+}
+
+// openHigh measures memory.high, which version 1 does not have.
+func (p *Probe) openHigh(g proc.Group) (*source, error) {
+	return p.openLimit(descGroupHigh, g, proc.OpenMemoryHigh)
+}
+
+// openSwap measures version 2's swap. The file is missing where the kernel was
+// built without swap, or started with swapaccount=0.
+func (p *Probe) openSwap(g proc.Group, last *charge) (*source, error) {
+	return p.openLevel(descGroupSwap, descGroupSwapCourse, descGroupSwapPeak, filepath.Join(g.Dir, "memory.swap.current"), last)
+}
+
+// openLevel measures a level that is a file's one number, its course, and its
+// peak as far as looks at the level tell. What was read is left in last for the
+// sources of the same boundary.
+func (p *Probe) openLevel(d, course, peak *probe.Desc, name string, last *charge) (*source, error) {
+	gauge, highest := p.core.Gauge(d), p.core.Peak(peak)
+	gauge.Course(course)
+	s, err := text(name, func(b []byte) (err error) {
+		if last.bytes, err = proc.ParseUint(b); err == nil {
+			// The peak first: a reading at this instant has no level above it.
+			highest.Sample(level(last.bytes))
+			gauge.Set(float64(last.bytes))
 		}
 		return err
+	})
+	s.metrics, s.rich = []*probe.Desc{d, course}, true
+	if err != nil {
+		last.err = err
+		return s, err
+	}
+	read := s.sample
+	s.sample = func() error {
+		last.err = read()
+		return last.err
 	}
 	return s, nil
-}
-
-// The keys of memory.stat. Version 1 prints each number twice: with "total_" it
-// includes the groups below, as version 2's always does.
-var (
-	stat2Keys = []string{"anon", "file", "shmem", "kernel", "sock"}
-	stat1Keys = []string{"total_rss", "total_cache", "total_shmem"}
-)
-
-// openStat2 measures the split of the group's charge. The kernel adds up its
-// per-CPU counts for this file at each read, which on large machines costs more
-// than the text does: it is read at boundaries only. The sum "kernel" is
-// missing before Linux 5.18, and so is that series.
-func (p *Probe) openStat2(g proc.Group) (*source, error) {
-	split := p.newSplit()
-	s, err := flat(filepath.Join(g.Dir, "memory.stat"), stat2Keys, func(v []proc.Value) error {
-		split.set(v[0], v[1], v[2], v[3], v[4])
-		return nil
-	})
-	s.metrics = []*probe.Desc{descGroupStat}
-	return s, err
-}
-
-// openStat1 measures the split in version 1, which does not account kernel
-// memory in it. What it calls rss is anonymous memory only, and not the sum of
-// its processes' resident sets.
-func (p *Probe) openStat1(g proc.Group) (*source, error) {
-	split := p.newSplit()
-	s, err := flat(filepath.Join(g.Dir, "memory.stat"), stat1Keys, func(v []proc.Value) error {
-		split.set(v[0], v[1], v[2], proc.Value{}, proc.Value{})
-		return nil
-	})
-	s.metrics = []*probe.Desc{descGroupStat}
-	return s, err
-}
-
-// A split is the group's charge by type.
-type split struct{ anon, file, shmem, kernel, sock *probe.Gauge }
-
-func (p *Probe) newSplit() split {
-	of := func(kind string) *probe.Gauge {
-		return p.core.Gauge(descGroupStat, probe.Attr{Key: attrCgroupMemory, Value: kind})
-	}
-	return split{of("anon"), of("file"), of("shmem"), of("kernel"), of("sock")}
-}
-
-// set takes the kernel's numbers. It counts tmpfs and shared memory as file
-// and as shmem; here each byte is in one type, since only the rest of file can
-// be dropped when memory is short.
-func (s split) set(anon, file, shmem, kernel, sock proc.Value) {
-	if file.OK && shmem.OK {
-		file.V -= min(file.V, shmem.V)
-	}
-	set(s.anon, anon)
-	set(s.file, file)
-	set(s.shmem, shmem)
-	set(s.kernel, kernel)
-	set(s.sock, sock)
 }

@@ -21,22 +21,22 @@ func (p *Probe) openProcess() (*source, error) {
 	if p.opts.Root != "/" {
 		return p.openStatus()
 	}
-	s := &source{metrics: []*probe.Desc{descRSS, descPeak}}
-	for _, d := range []*probe.Desc{descStat, descSwap} {
-		p.core.Absent(d.Name, errNotLinux.Error())
-	}
+	s := &source{metrics: []*probe.Desc{descRSS, descPeak, descGrowth, descCourse}}
+	p.list([]*probe.Desc{descStat, descSwap, descUncertainty}, errNotLinux)
 	self, err := process.NewProcess(int32(os.Getpid()))
 	if err != nil {
 		return s, err
 	}
 	level, peak := p.core.Gauge(descRSS), p.core.Peak(descPeak)
+	level.Course(descCourse)
+	peak.Growth(descGrowth, level)
 	s.tick = func() error {
 		m, err := self.MemoryInfo()
 		if err != nil {
 			return err
 		}
-		level.Set(float64(m.RSS))
 		peak.Sample(int64(m.RSS))
+		level.Set(float64(m.RSS))
 		return nil
 	}
 	s.sample = s.tick

@@ -23,8 +23,10 @@ func (p *Probe) openGo() (*source, error) {
 		return p.core.Gauge(descGo, probe.Attr{Key: attrGoMemory, Value: kind})
 	}
 	live, free, released, stack := of("live"), of("free"), of("released"), of("stack")
+	live.Course(descGoCourse)
 	return &source{
-		metrics: []*probe.Desc{descGo},
+		metrics: []*probe.Desc{descGo, descGoCourse},
+		rich:    true,
 		sample: func() error {
 			metrics.Read(samples)
 			live.Set(sum(samples[:1]))

@@ -53,3 +53,46 @@ func TestSamplerEnds(t *testing.T) {
 		}
 	})
 }
+
+// TestNoSampler: without an interval there is no goroutine, and what it would
+// have said of itself is absent; readings look all the same.
+func TestNoSampler(t *testing.T) {
+	p := New(Options{Root: fixture(t, "v2"), Interval: -1})
+	w := watch(t, p)
+	if p.sampler != nil {
+		t.Error("got a sampler")
+	}
+	r := w.Close()
+	for _, d := range []*probe.Desc{descInterval, descSamplerCPU} {
+		if absent(r, d.Name) == "" {
+			t.Errorf("got %s, want it absent", d.Name)
+		}
+	}
+	if s, _ := StatsOf(r); s.Charge.Course.N != 2 {
+		t.Errorf("got %d looks, want those of the window's two ends", s.Charge.Course.N)
+	}
+}
+
+// TestSamplerReports: the sampler counts its samples and their distances, each
+// window those that fell into it.
+func TestSamplerReports(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(Options{Root: fixture(t, "v2"), Interval: 50 * time.Millisecond})
+		outer := watch(t, p)
+		time.Sleep(260 * time.Millisecond)
+		inner := watch(t, p)
+		time.Sleep(250 * time.Millisecond)
+		synctest.Wait()
+		for what, tt := range map[string]struct {
+			r *probe.Reading
+			n uint64
+		}{"inner": {inner.Close(), 5}, "outer": {outer.Close(), 10}} {
+			for m := range tt.r.Find(descInterval.Name) {
+				if m.Dist.Count() != tt.n || time.Duration(m.Dist.Max()) != 50*time.Millisecond {
+					t.Errorf("%s: got %d samples, the longest gap %v; want %d and 50ms", what, m.Dist.Count(), time.Duration(m.Dist.Max()), tt.n)
+				}
+			}
+			wantThere(t, tt.r, descInterval)
+		}
+	})
+}

@@ -6,10 +6,11 @@ import (
 	"github.com/tidestaff/tidestaff/probe"
 )
 
-// A tally is where operations are counted: the series of a role, and the
-// user's operation if there is one. The zero tally counts nothing.
+// A tally is where operations are counted: the series of a role, the row of a
+// path and the user's operation, if there is one. The zero tally counts nothing.
 type tally struct {
 	series *series
+	row    *row // nil if paths are not told apart
 	op     *probe.Op
 }
 
@@ -19,22 +20,26 @@ type tally struct {
 // is one that began while nobody watched, and counts nothing.
 type call struct {
 	tally
-	span probe.Span
+	span probe.Span // zero for one that is counted and not timed
+	kind callKind
 }
 
-// begin begins a call.
-func (p *Probe) begin(l *probe.Label, op *probe.Op) call {
-	span := p.core.Begin(l)
+// begin begins a call that is timed.
+func (t tally) begin(k callKind, l *probe.Label) call {
+	span := t.series.probe.core.Begin(l)
 	if span.Start() == 0 {
 		return call{} // the last window was closed just now
 	}
-	return call{tally{p.labels.Of(l), op}, span}
+	return call{t, span, k}
 }
 
-// end ends the call. How long it took is not kept.
+// end ends the call, and keeps how long it took.
 func (c *call) end() {
-	if c.series != nil {
-		c.series.core.End(c.span)
+	if c.series == nil {
+		return
+	}
+	if ns, ok := c.series.probe.core.End(c.span); ok {
+		c.series.took(c.kind, ns)
 	}
 }
 
@@ -44,34 +49,65 @@ func (t tally) count(o operation, err error) {
 		return
 	}
 	t.series.operations[o].Add(1)
+	if t.row != nil {
+		t.row.count(o)
+	}
 	t.failed(err)
 }
 
-// moved counts a read or a write of n bytes.
+// opened counts an open of name, which a call of the kinds open, readfile or
+// writefile has made.
+func (t tally) opened(name string, err error) {
+	if t.series != nil {
+		t.count(opOpen, err)
+		t.series.probe.around.leave(name, err)
+	}
+}
+
+// moved counts a read or a write of n bytes by the program.
 func (t tally) moved(d direction, n int64, err error) {
 	if t.series == nil {
 		return
 	}
-	o := opRead
-	if d == out {
-		o = opWrite
-	} else {
-		t.op.AddReads(1, n)
+	if d == in {
+		class := sizeClass(n)
+		t.series.sizes[class].Add(1)
+		if t.row != nil && class <= smallRead && n > 0 {
+			t.row.add(rowSmall, 1)
+		}
 	}
-	t.series.operations[o].Add(1)
-	if n > 0 {
-		t.series.io[d].Add(n)
-	}
-	t.failed(err)
+	t.transferred(d, n, err)
 }
 
 // copied counts a read or a write of n bytes that package os or the kernel
 // made.
 func (t tally) copied(d direction, n int64, kernel bool, err error) {
-	t.moved(d, n, err)
-	if kernel && n > 0 && t.series != nil {
-		t.series.kernel[d].Add(n)
+	if t.series == nil {
+		return
 	}
+	if kernel {
+		t.series.copies[d].Add(1)
+		t.series.kernel[d].Add(max(n, 0))
+	}
+	t.transferred(d, n, err)
+}
+
+// transferred counts a read or a write of n bytes, whoever made it.
+func (t tally) transferred(d direction, n int64, err error) {
+	n = max(n, 0)
+	if d == in {
+		t.series.operations[opRead].Add(1)
+		t.op.AddReads(1, n)
+	} else {
+		t.series.operations[opWrite].Add(1)
+	}
+	if n > 0 {
+		t.series.io[d].Add(n)
+	}
+	if t.row != nil {
+		t.row.moved(d, n)
+	}
+	t.failed(err)
 }
 
 // failed counts an error, if it is one: the end of a file is not.

@@ -15,13 +15,17 @@ func TestConform(t *testing.T) {
 	if err := os.WriteFile(path, make([]byte, 1000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	probetest.Conform(t, func() probe.Probe { return fsstat.New(fsstat.Options{}) }, func(p probe.Probe) {
-		files := p.(*fsstat.Probe)
-		if _, err := files.ReadFile(path); err != nil {
-			t.Error(err)
-		}
-		if _, err := files.Stat(path + ".gone"); err == nil {
-			t.Error("a missing file has a stat")
-		}
-	})
+	for name, o := range map[string]fsstat.Options{"plain": {}, "watching": {WatchDirs: []string{filepath.Dir(path)}}} {
+		t.Run(name, func(t *testing.T) {
+			probetest.Conform(t, func() probe.Probe { return fsstat.New(o) }, func(p probe.Probe) {
+				files := p.(*fsstat.Probe)
+				if _, err := files.ReadFile(path); err != nil {
+					t.Error(err)
+				}
+				if _, err := files.Stat(path + ".gone"); err == nil {
+					t.Error("a missing file has a stat")
+				}
+			})
+		})
+	}
 }

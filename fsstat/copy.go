@@ -42,7 +42,7 @@ const (
 
 // WriteTo is that of *os.File, which io.Copy calls.
 func (f *File) WriteTo(w io.Writer) (n int64, err error) {
-	if !f.watched() {
+	if !f.open().watched() {
 		// A File that w may be counts in its ReadFrom.
 		return f.bare().WriteTo(w)
 	}
@@ -60,11 +60,25 @@ func (f *File) WriteTo(w io.Writer) (n int64, err error) {
 	if how == byProgram {
 		return io.Copy(w, source{f})
 	}
-	read := f.begin()
+	read, p := f.beginCopy()
 	n, err = f.File.WriteTo(w)
 	read.end()
 	read.copied(in, n, how == byKernel, err)
+	f.went(read.tally, p, n)
 	return n, err
+}
+
+// beginCopy begins a copy out of the file, which is one read.
+func (f *File) beginCopy() (call, *pass) {
+	if !f.open().watched() {
+		return call{}, nil
+	}
+	p := f.passNow(f.File)
+	k := callCopy
+	if p == streamPass {
+		k = untimed
+	}
+	return f.begin(k), p
 }
 
 // copyTo copies to a File, and counts on both sides.
@@ -76,13 +90,28 @@ func (f *File) copyTo(to *File) (n int64, err error) {
 	if how == byProgram {
 		return io.Copy(sink{to}, source{f})
 	}
-	read, written := f.begin(), to.begin()
+	read, p := f.beginCopy()
+	written := to.beginFill(read)
 	n, err = f.File.WriteTo(to.File)
 	read.end()
 	written.end()
 	read.copied(in, n, how == byKernel, err)
 	written.copied(out, n, how == byKernel, nil)
+	f.went(read.tally, p, n)
 	return n, err
+}
+
+// beginFill begins a copy into the file, which is one write. Its time is that of
+// the read, if that is timed.
+func (f *File) beginFill(read call) call {
+	if !f.open().watched() {
+		return call{}
+	}
+	f.use()
+	if read.series != nil {
+		return f.begin(untimed)
+	}
+	return f.begin(callCopy)
 }
 
 // ReadFrom is that of *os.File, which io.Copy calls if the source has no
@@ -98,21 +127,23 @@ func (f *File) ReadFrom(r io.Reader) (n int64, err error) {
 	}
 	ours, _ := from.(*File)
 	how := unknown
-	if f.watched() || ours.watched() {
+	if f.watched() || ours.open().watched() {
 		how = f.routeFrom(from, limited)
 	}
 	if how == byProgram {
 		return io.Copy(sink{f}, r)
 	}
 	var read call
+	var p *pass
 	if ours != nil {
 		// Package os recognises its own type only.
-		r, read = ours.File, ours.begin()
+		r = ours.File
+		read, p = ours.beginCopy()
 		if limited != nil {
 			r = &io.LimitedReader{R: ours.File, N: limited.N}
 		}
 	}
-	written := f.begin()
+	written := f.beginFill(read)
 	n, err = f.File.ReadFrom(r)
 	written.end()
 	read.end()
@@ -121,6 +152,9 @@ func (f *File) ReadFrom(r io.Reader) (n int64, err error) {
 	}
 	read.copied(in, n, how == byKernel, nil)
 	written.copied(out, n, how == byKernel, err)
+	if p != nil {
+		ours.went(read.tally, p, n)
+	}
 	return n, err
 }
 

@@ -1,41 +1,118 @@
 // Package fsstat counts what a program does with files, without changing how
-// it does it.
+// it does it, and finds out which of it was for nothing.
+//
+//	var files = fsstat.New(fsstat.Options{}) // one for the program
+//
+//	b, err := files.ReadFile(name) // where it said os.ReadFile
+//
+// A [Probe] has those functions of package os that open, read, write, list and look
+// at files as methods, with the same signatures and results, so that adoption is a
+// rename:
+//
+//	gofmt -w -r 'os.ReadFile -> files.ReadFile' .
+//	gofmt -w -r 'os.WriteFile -> files.WriteFile' .
+//	gofmt -w -r 'os.Open -> files.Open' .
+//	gofmt -w -r 'os.OpenFile -> files.OpenFile' .
+//	gofmt -w -r 'os.Create -> files.Create' .
+//	gofmt -w -r 'os.CreateTemp -> files.CreateTemp' .
+//	gofmt -w -r 'os.ReadDir -> files.ReadDir' .
+//	gofmt -w -r 'os.Stat -> files.Stat' .
+//	gofmt -w -r 'os.Lstat -> files.Lstat' .
+//	gofmt -w -r 'os.Readlink -> files.Readlink' .
+//	gofmt -w -r 'os.DirFS -> files.DirFS' .
+//	gofmt -w -r 'os.OpenRoot -> files.OpenRoot' .
+//	gofmt -w -r 'os.OpenInRoot -> files.OpenInRoot' .
+//	gofmt -w -r 'http.Dir(d) -> fshttp.Dir(files.As("static"), d)' .
+//
+// [Probe.FS] wraps any fs.FS, [Probe.Reader] and [Probe.ReaderAt] any reader,
+// [Probe.File] and [Probe.Root] what is open already, and package fshttp is an
+// http.FileSystem. What package os returns as *os.File is a *[File] then, which
+// embeds it. A nil Probe does what package os does, and counts nothing.
 //
 // # What is measured
 //
-// A [Probe] has the reading functions of package os as methods, with the same
-// signatures and results, so that adoption is a rename of os.ReadFile to
-// files.ReadFile. Per role of the goroutine (see [probe.LabelOf]; found out when
-// a file is opened and kept with it) it counts:
+// Per role of the goroutine (see [probe.LabelOf]; found out when a file is opened
+// and kept with it; [Probe.As] and [Probe.In] say it):
 //
-//   - operations: opens, reads, writes, stats and directory reads, whether they
-//     succeed or not. A read is one call of Read, ReadAt and so on, the one that
-//     finds the end of the file included. ReadFile is an open and the reads
-//     that it takes, at least two; ReadDir is an open and a directory read.
-//   - bytes read and written, and how many of them the kernel copied without
-//     the program seeing them (copy_file_range, sendfile). A copy by the kernel
-//     is one read and, into a [File], one write.
-//   - errors by class: not_exist, permission, exist, closed, deadline, other.
-//     io.EOF is none.
+//   - tidestaff.file.operations: opens, reads, writes, stats and directory reads,
+//     whether they succeed or not. A read is one call of Read, ReadAt and so on,
+//     the one that finds the end of the file included. ReadFile is an open and the
+//     reads that it takes, at least two; WriteFile an open and a write; ReadDir an
+//     open and a directory read; Readlink a stat.
+//   - tidestaff.file.io: bytes read and written; .kernel_io those of them that the
+//     kernel copied without the program seeing them (copy_file_range, sendfile), and
+//     .kernel_copies how many reads and writes that were. A copy by the kernel is one
+//     read and, into a [File], one write.
+//   - tidestaff.file.errors by the kernel's name, such as ENOENT; what package os
+//     says by itself is closed, deadline, invalid and so on. io.EOF is none.
+//   - tidestaff.file.operation.duration of each call. A ReadFile, a WriteFile and a
+//     copy are one each. Pipes, sockets and terminals are left out: what is waited
+//     for there is no file.
+//   - tidestaff.file.read_sizes: the program's reads by how many bytes they brought.
+//   - tidestaff.file.unread_opens: opened for reading, and closed without a read.
+//   - tidestaff.file.passes: files whose reading was begun, by what had become of them
+//     since they were last read: first, unchanged, grown, changed. And
+//     tidestaff.file.avoidable_io: the bytes of unchanged files that had been read
+//     before, and those that a file which has grown had before. It is what a cache by
+//     identity, or a reader that goes on where it was, would have spared.
 //
-// With [Probe.In] the reads and bytes are added to the operation in a context
-// as well, so that reads per request are a distribution.
+// Per path, in series that are details and never leave the process by themselves:
+// operations, bytes, small reads ([PathCounts].LacksBuffer says where a buffer is
+// missing), passes over it unchanged, avoidable bytes, unread opens, and the file's
+// size, against which bytes are scans.
 //
-// Each call that may wait (open, read, write, stat, directory read, copy) is
+// Of the process: tidestaff.file.process_io, what it moved by system calls at all,
+// against which the bytes that were seen are a [Coverage]; and, in folders that
+// [Options].WatchDirs names, tidestaff.file.around: the opens that went around the
+// probe, by path (a [Gap]). In tests package fsstattest names these without being
+// told where to look. [Tree] says what there is to read.
+//
+// With [Probe.In] the reads and bytes are added to the operation in a context as
+// well, so that reads per request are a distribution. Each call that may wait is
 // visible while it runs, and for a while if it took 5 ms or more: see
-// [Probe.Overlapping]. So a probe of stalls can say which file held the service
-// up, by the method and the role.
+// [Probe.Overlapping]. So a probe of stalls can say which file held the service up,
+// by the method and the role.
+//
+// [StatsOf] is the typed view of all this.
 //
 // # Accuracy and limits
 //
-// The counts are exact. An operation counts when it ends, if a window was open
-// when it began; with no window open nothing is counted. A [File] that was
-// opened before a window counts in it, in the role of whoever first uses it.
+// The counts are exact: those of a mixed workload are strace's, to the unit. An
+// operation counts when it ends, if a window was open when it began; with no window
+// open nothing is counted. A [File] that was opened before a window counts in it, in
+// the role of whoever first uses it.
+//
+// Unchanged means apparently unchanged: device, number, size and both times (of
+// modification and of change) are what they were. A change that leaves the size and
+// falls within one tick of the file system's clock, about 4 ms, is not seen. The
+// identity is that of the fstat that a ReadFile makes anyway, before it reads; a
+// File that is opened is asked once, before its first read. Elsewhere than on Linux
+// it is size and time of modification, as it is for file systems that are not
+// package os's; those that give no time have none. A pass is known up to where the
+// file has been read from its start under the same identity, so that only bytes
+// count as avoidable that were certainly had. A File that is rewound after its end
+// begins another pass; ReadAt and a rewind in the middle begin none. Empty files,
+// files of /proc, /sys and /dev, and those that are written to through the same File
+// are not compared. Grown is the same file with more in it, appended to unless it
+// was rewritten as well.
+//
+// Paths are what the program says, cleaned: no link is followed and no working
+// folder asked for. Beyond [Options].MaxPaths they share "(other)", in which files
+// are not compared: passes and avoidable bytes are then at least so many.
+//
+// Coverage is a lower bound: sockets and pipes are in the process's bytes. So is
+// what other probes read of /proc; this one's own reading is not. Where
+// /proc/self/io is missing or denied it is unavailable, which is not none. Memory
+// maps and C code that uses them are in neither. WatchDirs cannot tell who opened:
+// other processes are in it. It is a lower bound as well, since the kernel takes two
+// equal events in a row for one.
 //
 // A [File] keeps the fast paths of *os.File: io.Copy to a file or a connection,
-// io.CopyN to a connection, http.ServeContent, os/exec with the embedded
-// *os.File. io.CopyN into a bare *os.File is copied through the program, since
-// that recognises nothing but its own type; into a File it is not.
+// io.CopyN to a connection, http.ServeContent, http.FileServer by package fshttp,
+// os/exec with the embedded *os.File. io.CopyN into a bare *os.File is copied
+// through the program, since that recognises nothing but its own type; into a File
+// it is not. Every file of an fs.FS has exactly the interfaces fs.ReadDirFile,
+// io.Seeker, io.ReaderAt and io.WriterTo that the original has.
 //
 // Whether the kernel copied is not said by package os. It is known beforehand:
 // between regular files of one file system, and from a regular file to a TCP or
@@ -51,32 +128,44 @@
 // the kernel. Bytes that splice brings from a connection into a file count as
 // written, as one write.
 //
-// Reads around the probe are not seen: package os itself, memory maps, C code.
+// A ReadFile or ReadDir that an fs.FS has of its own counts as an open and one read,
+// since what it does is not seen; [Probe.DirFS] and [Root.FS] are seen in full. What
+// is done through the embedded *os.File, memory maps and C code is not seen.
 //
 // # Concurrency
 //
-// All methods may be called from any goroutine, as those of *os.File may.
+// All methods may be called from any goroutine, as those of *os.File may. A probe
+// starts no goroutine, but for one that reads inotify's events while a window is
+// open, if WatchDirs asks for it.
 //
 // # Cost
 //
 // While no window is open: one atomic load an operation, and no call chain.
 //
-// While one is, per read: two readings of the clock and a visible slot, to be
-// there for Overlapping, and two or three atomic additions; together about
-// 105 ns and no allocation, 1.15 to 1.2 times a bare ReadAt of 64 bytes from
-// the page cache, which takes 690 ns. The additions alone are under 40 ns; the
-// rest is paid for every read and write, since any of them may be the one that
-// waits for a disk.
+// While one is, a read or write takes, in floors of two readings of the clock and a
+// record, about 1 over package os if it is not timed and 2.4 if it is, without an
+// allocation; a ReadAt of 64 bytes from the page cache takes 9 by itself, so that is
+// 1.1 to 1.3 times. [Options].TimeEvery times and shows only every so many; all are
+// counted. An open with its close takes 1.1 times that of package os; a ReadFile of
+// 4 KB, and a copy of 64 MiB, no more than it, within what such times scatter. The
+// repository's bench/ has all of them, made in one run.
 //
-// An open allocates the File (64 bytes) and, as ReadFile, ReadDir and Stat do,
-// finds out who does it: a few nanoseconds in a context with a role and a
-// method or a view by [Probe.In], otherwise what [probe.LabelOf] says. ReadFile makes
-// the same system calls and allocations as os.ReadFile. A copy between
-// descriptors asks the kernel what they are first: five cheap system calls.
+// An open allocates the File and, as ReadFile, ReadDir and Stat do, finds out who
+// does it: a few nanoseconds in a context with a role and a method or a view by
+// [Probe.In], otherwise what [probe.LabelOf] says, past the packages of
+// [Options].SkipPackages. The first read of a File costs an fstat, which
+// [Options].NoIdentity spares, and one allocation. ReadFile, WriteFile, ReadDir and
+// Stat make the system calls and allocations of package os and no others; a copy
+// between descriptors asks the kernel what they are first, at most seven cheap
+// system calls.
+//
+// A path takes about 2 KB and each window over it 1 KB; a million distinct ones,
+// with the default bound of 500, 2 MB in all. A role takes 16 series and a
+// distribution for each kind of call that occurs.
 //
 // # Platforms
 //
-// All. Which bytes the kernel copied is known on Linux only and absent
-// elsewhere; there, what io.CopyN sends to a connection by sendfile is not
-// counted at all.
+// All. Which bytes the kernel copied, coverage and WatchDirs are known on Linux
+// only and absent elsewhere, with the reason; there, what io.CopyN sends to a
+// connection by sendfile is not counted at all.
 package fsstat

@@ -109,5 +109,79 @@ func ExampleStatsOf() {
 	stats, _ := fsstat.StatsOf(w.Close())
 	var r fsstat.Counts = stats.Roles["retention"]
 	fmt.Println(r.ReadDirs, "directory read,", r.Stats, "stat, errors", r.Errors)
-	// Output: 1 directory read, 1 stat, errors map[not_exist:1]
+	// Output: 1 directory read, 1 stat, errors map[ENOENT:1]
+}
+
+// A service that keeps to one folder.
+func ExampleRoot() {
+	path, remove := tempFile()
+	defer remove()
+
+	files := fsstat.New(fsstat.Options{}).As("tenant")
+	root, err := files.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer root.Close()
+	b, err := root.ReadFile("run.log")
+	fmt.Println(len(b), err)
+	_, err = root.ReadFile("../../etc/passwd")
+	fmt.Println(err != nil)
+	// Output:
+	// 1000 <nil>
+	// true
+}
+
+// What is read again though it has not changed, and by which path.
+func ExamplePasses() {
+	path, remove := tempFile()
+	defer remove()
+
+	files := fsstat.New(fsstat.Options{})
+	w, err := files.Watch()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for range 3 {
+		_, _ = files.ReadFile(path)
+	}
+	stats, _ := fsstat.StatsOf(w.Close())
+	var p fsstat.Passes = stats.Passes
+	fmt.Println(p.First, "first,", p.Unchanged, "unchanged,", p.Avoidable, "bytes that a cache would spare")
+	var c fsstat.PathCounts = stats.Paths[0]
+	fmt.Println(filepath.Base(c.Path), "was read", c.Scans(), "times over")
+	// Output:
+	// 1 first, 2 unchanged, 2000 bytes that a cache would spare
+	// run.log was read 3 times over
+}
+
+// How much of what the process reads goes through the probe.
+func ExampleCoverage() {
+	c := fsstat.Coverage{Seen: 750, Process: 1000}
+	fmt.Println(c.Share())
+	fmt.Println(c)
+	fmt.Println(fsstat.Coverage{Reason: "/proc/self/io is denied"})
+	// Output:
+	// 0.75
+	// at least 75.0 % of what the process read from files (750 of 1000 bytes, sockets and pipes among them)
+	// coverage unavailable: /proc/self/io is denied
+}
+
+// What there is to read, before anybody reads it.
+func ExampleTree() {
+	path, remove := tempFile()
+	defer remove()
+
+	var size fsstat.TreeSize
+	size, err := fsstat.Tree(filepath.Dir(path))
+	fmt.Println(size.Files, "file,", size.Bytes, "bytes", err)
+	// Output: 1 file, 1000 bytes <nil>
+}
+
+func ExampleGap() {
+	g := fsstat.Gap{Opens: 3, Paths: map[string]int64{"runs/7.log": 1, "jobs.json": 2}}
+	fmt.Println(g)
+	// Output: 3 opens went around the probe: jobs.json (2), runs/7.log
 }

@@ -3,10 +3,7 @@ package fsstat
 import (
 	"io/fs"
 	"os"
-	"sync/atomic"
 	"syscall"
-
-	"github.com/tidestaff/tidestaff/probe"
 )
 
 // A File is an *os.File whose operations are counted while the probe is
@@ -19,9 +16,8 @@ import (
 // here return os.ErrInvalid.
 type File struct {
 	*os.File
-	opener  View                        // what it was opened through
-	label   atomic.Pointer[probe.Label] // nil until an operation is watched
-	appends bool                        // opened with O_APPEND
+	handle
+	appends bool // opened with O_APPEND
 }
 
 // bare is the file of package os, nil for a nil File.
@@ -32,44 +28,37 @@ func (f *File) bare() *os.File {
 	return f.File
 }
 
-// watched says whether an operation that begins now is counted.
-func (f *File) watched() bool { return f != nil && f.opener.watched() }
-
-// begin begins an operation. Who does it is found out once, for the windows
-// that are opened later as well.
-func (f *File) begin() call {
-	if !f.watched() {
-		return call{}
+// open is the handle, nil for a nil File.
+func (f *File) open() *handle {
+	if f == nil {
+		return nil
 	}
-	l := f.label.Load()
-	if l == nil {
-		f.label.CompareAndSwap(nil, f.opener.who())
-		l = f.label.Load()
-	}
-	return f.opener.probe.begin(l, f.opener.op)
+	return &f.handle
 }
 
 // Read is that of *os.File.
 func (f *File) Read(b []byte) (n int, err error) {
-	c := f.begin()
+	c, p := f.open().beginRead(f.bare())
 	n, err = f.bare().Read(b)
 	c.end()
 	c.moved(in, int64(n), err)
+	f.open().went(c.tally, p, int64(n))
 	return n, err
 }
 
 // ReadAt is that of *os.File.
 func (f *File) ReadAt(b []byte, off int64) (n int, err error) {
-	c := f.begin()
+	c, p := f.open().beginRead(f.bare())
 	n, err = f.bare().ReadAt(b, off)
 	c.end()
 	c.moved(in, int64(n), err)
+	p.read(c.tally, off, int64(n))
 	return n, err
 }
 
 // Write is that of *os.File.
 func (f *File) Write(b []byte) (n int, err error) {
-	c := f.begin()
+	c := f.open().beginWrite(f.bare())
 	n, err = f.bare().Write(b)
 	c.end()
 	c.moved(out, int64(n), err)
@@ -78,7 +67,7 @@ func (f *File) Write(b []byte) (n int, err error) {
 
 // WriteString is that of *os.File.
 func (f *File) WriteString(s string) (n int, err error) {
-	c := f.begin()
+	c := f.open().beginWrite(f.bare())
 	n, err = f.bare().WriteString(s)
 	c.end()
 	c.moved(out, int64(n), err)
@@ -87,7 +76,7 @@ func (f *File) WriteString(s string) (n int, err error) {
 
 // WriteAt is that of *os.File.
 func (f *File) WriteAt(b []byte, off int64) (n int, err error) {
-	c := f.begin()
+	c := f.open().beginWrite(f.bare())
 	n, err = f.bare().WriteAt(b, off)
 	c.end()
 	c.moved(out, int64(n), err)
@@ -96,7 +85,7 @@ func (f *File) WriteAt(b []byte, off int64) (n int, err error) {
 
 // Stat is that of *os.File.
 func (f *File) Stat() (fs.FileInfo, error) {
-	c := f.begin()
+	c := f.open().begin(callStat)
 	info, err := f.bare().Stat()
 	c.end()
 	c.count(opStat, err)
@@ -105,7 +94,7 @@ func (f *File) Stat() (fs.FileInfo, error) {
 
 // ReadDir is that of *os.File.
 func (f *File) ReadDir(n int) ([]fs.DirEntry, error) {
-	c := f.begin()
+	c := f.open().beginList()
 	entries, err := f.bare().ReadDir(n)
 	c.end()
 	c.count(opReadDir, err)
@@ -114,7 +103,7 @@ func (f *File) ReadDir(n int) ([]fs.DirEntry, error) {
 
 // Readdir is that of *os.File.
 func (f *File) Readdir(n int) ([]fs.FileInfo, error) {
-	c := f.begin()
+	c := f.open().beginList()
 	infos, err := f.bare().Readdir(n)
 	c.end()
 	c.count(opReadDir, err)
@@ -123,7 +112,7 @@ func (f *File) Readdir(n int) ([]fs.FileInfo, error) {
 
 // Readdirnames is that of *os.File.
 func (f *File) Readdirnames(n int) ([]string, error) {
-	c := f.begin()
+	c := f.open().beginList()
 	names, err := f.bare().Readdirnames(n)
 	c.end()
 	c.count(opReadDir, err)
@@ -131,11 +120,17 @@ func (f *File) Readdirnames(n int) ([]string, error) {
 }
 
 // Seek is that of *os.File. It is not counted.
-func (f *File) Seek(offset int64, whence int) (int64, error) { return f.bare().Seek(offset, whence) }
+func (f *File) Seek(offset int64, whence int) (int64, error) {
+	at, err := f.bare().Seek(offset, whence)
+	if err == nil {
+		f.moved(at)
+	}
+	return at, err
+}
 
 // Close is that of *os.File. It is not counted, but its error is.
 func (f *File) Close() error {
-	c := f.begin()
+	c := f.open().close()
 	err := f.bare().Close()
 	c.end()
 	c.failed(err)

@@ -21,19 +21,21 @@ type rawConn struct {
 
 // Read implements [syscall.RawConn].
 func (c *rawConn) Read(f func(fd uintptr) (done bool)) error {
-	if !c.file.watched() {
+	if !c.file.open().watched() {
 		return c.RawConn.Read(f)
 	}
+	p := c.file.passNow(c.file.File)
 	return c.RawConn.Read(func(fd uintptr) bool {
 		before, err := syscall.Seek(int(fd), 0, io.SeekCurrent)
 		if err != nil {
 			return f(fd) // no position: a pipe, a terminal
 		}
-		read := c.file.begin()
+		read := c.file.begin(callCopy)
 		done := f(fd)
 		read.end()
 		if after, err := syscall.Seek(int(fd), 0, io.SeekCurrent); err == nil && after > before {
 			read.copied(in, after-before, true, nil)
+			c.file.went(read.tally, p, after-before)
 		}
 		return done
 	})

@@ -17,7 +17,7 @@ func blocked(t *testing.T, v View) (f *File, release func()) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close() })
-	return &File{File: r, opener: v}, func() { w.Close() }
+	return v.File(r), func() { w.Close() }
 }
 
 // running waits until an operation that began is visible.

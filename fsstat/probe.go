@@ -1,9 +1,10 @@
 package fsstat
 
 import (
+	"cmp"
 	"context"
-	"io/fs"
-	"os"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidestaff/tidestaff/probe"
@@ -17,6 +18,29 @@ type Options struct {
 	// MaxSeries bounds the roles that are kept apart; 0 means 500. The rest
 	// share the role "(other)".
 	MaxSeries int
+	// MaxPaths bounds the paths that are kept apart, in series that are details;
+	// 0 means 500, and less than 0 none. The rest share the path "(other)". A
+	// path takes about 2 KB, and each window over it 1 KB.
+	MaxPaths int
+	// Path makes of a cleaned path the one under which the file is counted, for
+	// names that are made up for each file; nil leaves them as they are. It is
+	// called at each open and may be called by several goroutines at once.
+	Path func(path string) string
+	// NoIdentity spares the fstat by which a file that was opened is
+	// recognised: passes over unchanged files are then unknown, ReadFile's too.
+	NoIdentity bool
+	// TimeEvery is for every how many reads and writes of a [File] one is timed
+	// and seen by [Probe.Overlapping]; 0 means each, and less than 0 none. All are
+	// counted. Other calls are always timed.
+	TimeEvery int
+	// WatchDirs are folders, without those below them, in which opens that go
+	// around the probe are named, by inotify; nil watches none. The opens of other
+	// processes are among them.
+	WatchDirs []string
+	// SkipPackages are import paths of further packages that stand between the
+	// service's own code and the files, each with all packages below it. The
+	// method that [Probe.Overlapping] names is not looked for in them.
+	SkipPackages []string
 }
 
 // A Probe counts file operations. It is made by [New].
@@ -28,6 +52,15 @@ type Probe struct {
 	core   probe.Core
 	roles  *probe.Table[string, series]
 	labels *probe.Series[series]
+	rows   *probe.Table[string, row] // nil if paths are not told apart
+
+	rename   func(string) string
+	identify bool
+	every    int64         // see Options.TimeEvery
+	timed    probe.Counter // the samples of durations
+	epoch    atomic.Int64  // counts the times that watching began
+	io       processIO
+	around   *around // nil if no folders are watched
 }
 
 // maxLabels is beyond what package probe keeps apart, so that the bound on
@@ -36,15 +69,47 @@ const maxLabels = 5000
 
 // New makes a probe. It counts while a window is open.
 func New(o Options) *Probe {
-	p := new(Probe)
+	p := &Probe{rename: o.Path, identify: !o.NoIdentity && o.MaxPaths >= 0, every: int64(cmp.Or(o.TimeEvery, 1))}
 	p.core.Name, p.core.Activity = o.Name, "file operation"
-	p.core.Descs = descs
+	p.core.Descs = slices.Concat(descs, pathDescs)
+	p.io = processIO{path: "/proc/self/io", core: &p.core}
+	p.around = newAround(&p.core, p.io.spent, o.WatchDirs)
+	p.core.Start, p.core.Stop, p.core.Sample = p.start, p.stop, p.sample
 	if !seesKernel {
-		p.core.Absent(kernelIO.Name, "whether the kernel copied can be seen on Linux only")
+		const reason = "whether the kernel copied can be seen on Linux only"
+		p.core.Absent(descKernelIO.Name, reason)
+		p.core.Absent(descCopies.Name, reason)
 	}
-	p.roles = probe.NewTable(o.MaxSeries, "(other)", p.newSeries)
+	if o.MaxPaths >= 0 {
+		p.rows = probe.NewTable(o.MaxPaths, other, p.newRow)
+	}
+	if !p.identify {
+		const reason = "identities are not asked for (Options.NoIdentity, MaxPaths)"
+		p.core.Absent(descPasses.Name, reason)
+		p.core.Absent(descAvoidable.Name, reason)
+	}
+	p.roles = probe.NewTable(o.MaxSeries, other, p.newSeries)
 	p.labels = probe.NewSeries(maxLabels, func(l *probe.Label) *series { return p.roles.Get(l.Role) })
+	p.labels.Skip(o.SkipPackages...)
 	return p
+}
+
+// start begins to watch.
+func (p *Probe) start() error {
+	p.epoch.Add(1)
+	p.io.start()
+	p.around.start()
+	return nil
+}
+
+func (p *Probe) stop() {
+	p.around.stop()
+	p.io.stop()
+}
+
+func (p *Probe) sample() {
+	p.around.sample()
+	p.io.sample()
 }
 
 // Watch implements [probe.Probe].
@@ -89,29 +154,3 @@ func (p *Probe) As(role string) View {
 	p.roles.Get(role)
 	return View{probe: p, ctx: probe.WithRole(context.Background(), role)}
 }
-
-// here is the probe for the calling goroutine, whose role is not known yet.
-func (p *Probe) here() View { return View{probe: p} }
-
-// ReadFile is os.ReadFile.
-func (p *Probe) ReadFile(name string) ([]byte, error) { return p.here().ReadFile(name) }
-
-// Open is os.Open.
-func (p *Probe) Open(name string) (*File, error) { return p.here().Open(name) }
-
-// Create is os.Create.
-func (p *Probe) Create(name string) (*File, error) { return p.here().Create(name) }
-
-// OpenFile is os.OpenFile.
-func (p *Probe) OpenFile(name string, flag int, perm os.FileMode) (*File, error) {
-	return p.here().OpenFile(name, flag, perm)
-}
-
-// ReadDir is os.ReadDir.
-func (p *Probe) ReadDir(name string) ([]fs.DirEntry, error) { return p.here().ReadDir(name) }
-
-// Stat is os.Stat.
-func (p *Probe) Stat(name string) (fs.FileInfo, error) { return p.here().Stat(name) }
-
-// Lstat is os.Lstat.
-func (p *Probe) Lstat(name string) (fs.FileInfo, error) { return p.here().Lstat(name) }

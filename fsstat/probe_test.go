@@ -53,11 +53,11 @@ func TestMaxSeries(t *testing.T) {
 	for i := range 10 {
 		_, _ = p.In(probe.WithRole(t.Context(), fmt.Sprint("role ", i))).Stat("")
 	}
-	class := map[string]int64{"not_exist": 1}
+	class := map[string]int64{"ENOENT": 1}
 	want := map[string]Counts{
 		"role 0":  {Stats: 1, Errors: class},
 		"role 1":  {Stats: 1, Errors: class},
-		"(other)": {Stats: 8, Errors: map[string]int64{"not_exist": 8}},
+		"(other)": {Stats: 8, Errors: map[string]int64{"ENOENT": 8}},
 	}
 	if diff := cmp.Diff(want, statsOf(t, w.Close()).Roles); diff != "" {
 		t.Errorf("counts by role (-want +got):\n%s", diff)
@@ -126,7 +126,7 @@ func TestNilProbe(t *testing.T) {
 	path := tempFile(t, 100)
 	for name, v := range map[string]View{"In": p.In(t.Context()), "As": p.As("role"), "zero": {}} {
 		f := must[*File](t)(v.OpenFile(path, os.O_RDWR, 0))
-		if f.watched() || f.begin() != (call{}) {
+		if f.watched() || f.begin(callRead) != (call{}) {
 			t.Errorf("%s: a nil probe counts", name)
 		}
 		f.Close()
@@ -172,11 +172,21 @@ func checkAllocs(t *testing.T, p *Probe) {
 		{"Open", func() { g, _ := os.Open(path); g.Close() }, func() { g, _ := p.Open(path); g.Close() }, 1},
 	} {
 		tt.files() // makes the series
-		bare, files := testing.AllocsPerRun(100, tt.bare), testing.AllocsPerRun(100, tt.files)
+		bare, files := fewestAllocs(tt.bare), fewestAllocs(tt.files)
 		if files > bare+tt.more {
 			t.Errorf("%s: got %v allocations, package os has %v, want at most %v more", tt.name, files, bare, tt.more)
 		}
 	}
+}
+
+// fewestAllocs is the least of several measurements: package os keeps the buffers
+// of ReadDir in a pool, which the race detector has lose some of them at random.
+func fewestAllocs(f func()) float64 {
+	least := testing.AllocsPerRun(100, f)
+	for range 4 {
+		least = min(least, testing.AllocsPerRun(100, f))
+	}
+	return least
 }
 
 func BenchmarkReadAt(b *testing.B) {
@@ -202,7 +212,7 @@ func BenchmarkReadAt(b *testing.B) {
 	})
 	b.Run("counting", func(b *testing.B) {
 		for b.Loop() {
-			c := f.begin()
+			c := f.begin(callRead)
 			c.end()
 			c.moved(in, 64, nil)
 		}

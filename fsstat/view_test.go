@@ -129,7 +129,7 @@ func TestCreate(t *testing.T) {
 	if _, err := files.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("got error %v, want that it exists", err)
 	}
-	check(Counts{Opens: 1, Errors: map[string]int64{"exist": 1}})
+	check(Counts{Opens: 1, Errors: map[string]int64{"EEXIST": 1}})
 }
 
 func TestCounts(t *testing.T) {
@@ -147,15 +147,15 @@ func TestCounts(t *testing.T) {
 		{"a file", func(v View) { v.ReadFile(all["100000 bytes"]) },
 			Counts{Opens: 1, Reads: 2, BytesRead: 100_000}},
 		{"a file that is missing", func(v View) { v.ReadFile(all["missing"]) },
-			Counts{Opens: 1, Errors: map[string]int64{"not_exist": 1}}},
+			Counts{Opens: 1, Errors: map[string]int64{"ENOENT": 1}}},
 		{"a file that is a directory", func(v View) { v.ReadFile(all["directory"]) },
-			Counts{Opens: 1, Reads: 1, Errors: map[string]int64{"other": 1}}},
+			Counts{Opens: 1, Reads: 1, Errors: map[string]int64{"EISDIR": 1}}},
 		{"a directory", func(v View) { v.ReadDir(all["directory"]) },
 			Counts{Opens: 1, ReadDirs: 1}},
 		{"a directory that is missing", func(v View) { v.ReadDir(all["missing"]) },
-			Counts{Opens: 1, Errors: map[string]int64{"not_exist": 1}}},
+			Counts{Opens: 1, Errors: map[string]int64{"ENOENT": 1}}},
 		{"stats", func(v View) { v.Stat(all["link"]); v.Lstat(all["link"]); v.Lstat(all["missing"]) },
-			Counts{Stats: 3, Errors: map[string]int64{"not_exist": 1}}},
+			Counts{Stats: 3, Errors: map[string]int64{"ENOENT": 1}}},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			files, check := counting(t)
@@ -170,4 +170,48 @@ func write(t *testing.T, path string, b []byte, perm fs.FileMode) {
 	if err := os.WriteFile(path, b, perm); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// WriteFile, CreateTemp and Readlink are those of package os.
+func TestWriteSameAsOS(t *testing.T) {
+	for _, p := range []*Probe{New(Options{}), nil} {
+		if p != nil {
+			watch(t, p)
+		}
+		for kind, path := range paths(t) {
+			if kind == "null device" {
+				continue
+			}
+			sameError(t, kind+": WriteFile", p.WriteFile(path, []byte("new"), 0o600), os.WriteFile(path, []byte("new"), 0o600))
+			got, err := p.Readlink(path)
+			want, wantErr := os.Readlink(path)
+			sameError(t, kind+": Readlink", err, wantErr)
+			if got != want {
+				t.Errorf("%s: Readlink: got %q, want %q", kind, got, want)
+			}
+		}
+		dir := t.TempDir()
+		f := must[*File](t)(p.CreateTemp(dir, "x*y"))
+		if ok, _ := filepath.Match(filepath.Join(dir, "x*y"), f.Name()); !ok {
+			t.Errorf("got the name %q, want one like x*y", f.Name())
+		}
+		f.Close()
+		if _, err := p.CreateTemp(dir, "x/y"); err == nil {
+			t.Error("a bad pattern makes a file")
+		}
+	}
+}
+
+func TestWriteCounts(t *testing.T) {
+	files, check := counting(t)
+	path := filepath.Join(t.TempDir(), "file")
+	if err := files.WriteFile(path, content(5000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, path, content(5000))
+	check(Counts{Opens: 1, Writes: 1, BytesWritten: 5000})
+	f := must[*File](t)(files.CreateTemp(filepath.Dir(path), ""))
+	f.Close()
+	_ = files.WriteFile(filepath.Dir(path), nil, 0)
+	check(Counts{Opens: 2, Errors: map[string]int64{"EISDIR": 1}})
 }

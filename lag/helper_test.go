@@ -1,7 +1,9 @@
 package lag
 
 import (
+	"cmp"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,15 +14,52 @@ import (
 // wake-up for the n-th wait (1 is the first) is late. In a synctest bubble
 // nothing else takes time.
 func stalled(o Options, script map[int]time.Duration) *Probe {
-	p := New(o)
+	p := blind(o)
 	n := 0
-	p.wait = func(s *schedule, due int64) bool {
+	p.group.wait = func(t *ticker, due int64) bool {
 		n++
-		ok := s.wait(due)
+		ok := t.sleep(due)
 		time.Sleep(script[n])
 		return ok
 	}
 	return p
+}
+
+// blind is a probe for a bubble, without evidence: reading the kernel's files at
+// each slot of an hour takes seconds.
+func blind(o Options) *Probe {
+	p := New(o)
+	p.newSampler = func() sampler { return &script{} }
+	p.inBubble = func() bool { return false }
+	return p
+}
+
+// A script is a sampler whose counters a test sets. They are added up: a
+// snapshot has all that was set up to its time.
+type script struct {
+	mu     sync.Mutex
+	now    snapshot
+	facts_ facts
+	closed bool
+}
+
+func (s *script) sample(dst *snapshot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	*dst = s.now
+	dst.at = probe.Now()
+	dst.procs = cmp.Or(dst.procs, 2)
+}
+
+func (s *script) facts() facts { return s.facts_ }
+
+func (s *script) close() { s.closed = true }
+
+// change changes the counters.
+func (s *script) change(f func(*snapshot)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(&s.now)
 }
 
 // watch opens a window that the test's end closes.
@@ -34,8 +73,8 @@ func watch(t *testing.T, p *Probe) *probe.Window {
 	return w
 }
 
-// statsOf is StatsOf of a reading that must have some.
-func statsOf(t *testing.T, r *probe.Reading) Stats {
+// wantStats is StatsOf of a reading that must have some.
+func wantStats(t *testing.T, r *probe.Reading) Stats {
 	t.Helper()
 	s, ok := StatsOf(r)
 	if !ok {
@@ -48,7 +87,7 @@ func statsOf(t *testing.T, r *probe.Reading) Stats {
 // there are elapsed/interval ± 1 of them.
 func wantSlots(t *testing.T, p *Probe, r *probe.Reading) {
 	t.Helper()
-	s := statsOf(t, r)
+	s := wantStats(t, r)
 	due := int64(r.Duration() / p.interval)
 	if d := int64(s.Slots) - due; d < -1 || d > 1 {
 		t.Errorf("got %d slots in %v, want %d ± 1", s.Slots, r.Duration(), due)

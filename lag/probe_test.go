@@ -16,13 +16,13 @@ const ms = time.Millisecond
 
 func TestOnTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(Options{})
+		p := blind(Options{})
 		w := watch(t, p)
 		time.Sleep(time.Hour)
 		r := w.Close()
 		want := Stats{Slots: 72000, Wakes: 72000,
 			Timer: Part{Count: 72000}, Queue: Part{Count: 72000}, Total: Part{Count: 72000}}
-		if diff := cmp.Diff(want, statsOf(t, r)); diff != "" {
+		if diff := cmp.Diff(want, wantStats(t, r)); diff != "" {
 			t.Errorf("an hour on time (-want +got):\n%s", diff)
 		}
 	})
@@ -72,7 +72,7 @@ func TestWindowsAreIndependent(t *testing.T) {
 			wantSlots(t, p, r)
 			wantValues(t, r, "total", 130*ms, 80*ms, 30*ms)
 		}
-		if got := statsOf(t, tiles.Close()).Slots; got != 0 {
+		if got := wantStats(t, tiles.Close()).Slots; got != 0 {
 			t.Errorf("got %d slots since the last Next, want 0", got)
 		}
 	})
@@ -82,7 +82,7 @@ func TestWindowsAreIndependent(t *testing.T) {
 // no gap.
 func TestWatchAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(Options{})
+		p := blind(Options{})
 		for range 3 {
 			w := watch(t, p)
 			time.Sleep(time.Second)
@@ -113,7 +113,7 @@ func TestCloseDuringStall(t *testing.T) {
 		stall, closes time.Duration
 		slots         uint64
 	}{
-		{500 * ms, 400 * ms, 11},  // slots 1 to 11, due at 50 to 550 ms
+		{500 * ms, 500 * ms, 13},  // until 550 ms, and explained two slots later
 		{5000 * ms, 1000 * ms, 0}, // nothing is known after a second
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestCloseDuringStall(t *testing.T) {
 			s.mu.Unlock()
 			var r probe.Reading
 			w.Read(&r)
-			if got := statsOf(t, &r).Slots; got != tt.slots {
+			if got := wantStats(t, &r).Slots; got != tt.slots {
 				t.Errorf("stall of %v: got %d slots, want %d", tt.stall, got, tt.slots)
 			}
 		})
@@ -184,4 +184,48 @@ func TestPending(t *testing.T) {
 		w.Close()
 		want(0, false)
 	})
+}
+
+// Every request may ask: no lock, no allocation.
+func TestPendingAllocs(t *testing.T) {
+	p := New(Options{})
+	w := watch(t, p)
+	if n := testing.AllocsPerRun(100, func() { p.Pending() }); n != 0 {
+		t.Errorf("got %v allocations, want 0", n)
+	}
+	tr := p.running.Load()
+	tr.mu.Lock() // whoever holds the track's lock does not hold Pending up
+	p.Pending()
+	tr.mu.Unlock()
+	w.Close()
+}
+
+func BenchmarkPending(b *testing.B) {
+	p := New(Options{})
+	w, err := p.Watch()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer w.Close()
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			p.Pending()
+		}
+	})
+}
+
+// In a bubble nothing is known of a probe that is watched outside.
+func TestPendingInBubble(t *testing.T) {
+	p := New(Options{Interval: 10 * ms})
+	watch(t, p)
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Second)
+		if age, watched := p.Pending(); watched || age != 0 {
+			t.Errorf("got %v, %v, want nothing known", age, watched)
+		}
+	})
+	if _, watched := p.Pending(); !watched {
+		t.Error("not watched outside")
+	}
 }

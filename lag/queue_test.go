@@ -26,7 +26,7 @@ func TestQueue(t *testing.T) {
 // While the run queue moves slowly, the ticker keeps its schedule.
 func TestQueueIsOpenLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(Options{})
+		p := blind(Options{})
 		p.yield = func() { time.Sleep(340 * ms) }
 		w := watch(t, p)
 		time.Sleep(time.Second)
@@ -34,7 +34,7 @@ func TestQueueIsOpenLoop(t *testing.T) {
 			t.Errorf("got pending %v, want 290 to 340 ms", age)
 		}
 		r := w.Close()
-		s := statsOf(t, r)
+		s := wantStats(t, r)
 		if s.Slots < 20 || s.Timer.Max != 0 || s.Queue.P50 < 340*ms {
 			t.Errorf("got %d slots, timer max %v, queue p50 %v, want 20 or more, 0, 340ms", s.Slots, s.Timer.Max, s.Queue.P50)
 		}
@@ -47,7 +47,7 @@ func TestQueueIsOpenLoop(t *testing.T) {
 // A run queue that does not move holds 64 goroutines, and no slot is lost.
 func TestSaturated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(Options{})
+		p := blind(Options{})
 		moves := make(chan struct{})
 		p.yield = func() { <-moves }
 		w := watch(t, p)
@@ -55,7 +55,7 @@ func TestSaturated(t *testing.T) {
 
 		var r probe.Reading
 		w.Read(&r)
-		s := statsOf(t, &r)
+		s := wantStats(t, &r)
 		if s.Slots != 70 || s.Timer.Count != 70 || s.Saturated != 6 || s.Total.Count != 0 {
 			t.Errorf("got %d slots, %d ticked, %d saturated, %d served, want 70, 70, 6, 0",
 				s.Slots, s.Timer.Count, s.Saturated, s.Total.Count)
@@ -76,7 +76,7 @@ func TestSaturated(t *testing.T) {
 	})
 }
 
-func outstanding(s *schedule) (n int64) {
+func outstanding(s *track) (n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range s.waiting {

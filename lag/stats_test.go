@@ -20,13 +20,13 @@ func TestStatsOfNothing(t *testing.T) {
 // another's.
 func TestStatsOfSeveral(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, b := New(Options{Name: "a"}), New(Options{Name: "b", Interval: 10 * ms})
+		a, b := blind(Options{Name: "a"}), blind(Options{Name: "b", Interval: 10 * ms})
 		w, err := probe.NewSet(a, b).Watch()
 		if err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		s := statsOf(t, w.Close())
+		s := wantStats(t, w.Close())
 		if s.Slots != 20 || s.Total.Count != 20 {
 			t.Errorf("got %d slots, %d served, want 20 of each", s.Slots, s.Total.Count)
 		}
@@ -41,7 +41,7 @@ func TestStatsOfReadBack(t *testing.T) {
 		w := watch(t, p)
 		time.Sleep(2 * time.Second)
 		r := w.Close()
-		want := statsOf(t, r)
+		want := wantStats(t, r)
 
 		var back probe.Reading
 		for _, m := range r.Metrics {
@@ -56,7 +56,7 @@ func TestStatsOfReadBack(t *testing.T) {
 			}
 			back.Metrics = append(back.Metrics, m)
 		}
-		if diff := cmp.Diff(want, statsOf(t, &back)); diff != "" {
+		if diff := cmp.Diff(want, wantStats(t, &back)); diff != "" {
 			t.Errorf("read back (-want +got):\n%s", diff)
 		}
 	})

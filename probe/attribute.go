@@ -21,6 +21,8 @@ import (
 // and that function's name. What starts goroutines for others, such as
 // sync.WaitGroup, does not count as the first.
 //
+// Further packages to pass over are for a [Series] to say; see [Series.Skip].
+//
 // At most 4,096 call chains are told apart; later ones are "(other)". A chain
 // without a function of the service has the method "(unknown)", and one of more
 // than 512 frames has the role "(unknown)".
@@ -29,7 +31,9 @@ import (
 // chain of 20 frames costs about half of what a pair of clock reads costs. On
 // other architectures, and with the build tag tidestaff_nofp, it costs twenty
 // times as much. A chain that has not been seen before costs more, once.
-func LabelOf(ctx context.Context) *Label {
+func LabelOf(ctx context.Context) *Label { return labelOf(ctx, chains) }
+
+func labelOf(ctx context.Context, f *chainFinder) *Label {
 	known := contextLabel(ctx)
 	if known != nil && known.Method != "" && known.Role != "" {
 		return known
@@ -37,11 +41,11 @@ func LabelOf(ctx context.Context) *Label {
 	if known = withGoroutine(known); known != nil && known.Method != "" && known.Role != "" {
 		return known
 	}
-	return chainLabel(known)
+	return chainLabel(known, f)
 }
 
-// labelNamed is LabelOf for work that has a name of its own; see Series.Named.
-func labelNamed(ctx context.Context, name string) *Label {
+// labelNamed is labelOf for work that has a name of its own; see Series.Named.
+func labelNamed(ctx context.Context, f *chainFinder, name string) *Label {
 	known := contextLabel(ctx)
 	if known == nil || known.Method == "" || known.Role == "" {
 		known = withGoroutine(known)
@@ -55,7 +59,7 @@ func labelNamed(ctx context.Context, name string) *Label {
 	if known.Method != "" && known.Role != "" {
 		return known
 	}
-	return chainLabel(known)
+	return chainLabel(known, f)
 }
 
 // withGoroutine completes what is known from the goroutine's label.
@@ -71,9 +75,16 @@ func withGoroutine(known *Label) *Label {
 	return known
 }
 
-// chains knows the label of each call chain, completed from what was known
-// without it.
-var chains = callsite.New(callsite.Options{}, completed)
+// A chainFinder knows the label of each call chain, completed from what was
+// known without it.
+type chainFinder = callsite.Finder[Label, *Label]
+
+// chains is shared by all who pass over no packages of their own.
+var chains = newChains(nil)
+
+func newChains(skip []string) *chainFinder {
+	return callsite.New(callsite.Options{Between: skip}, completed)
+}
 
 func completed(known *Label, method, role string) *Label {
 	if known != nil {
@@ -83,8 +94,8 @@ func completed(known *Label, method, role string) *Label {
 }
 
 // chainLabel completes what is known from the call chain.
-func chainLabel(known *Label) *Label {
-	l := chains.Find(known)
+func chainLabel(known *Label, f *chainFinder) *Label {
+	l := f.Find(known)
 	if known != nil && l.Method == callsite.Other { // beyond the limit: keep what is known
 		return completed(known, l.Method, l.Role)
 	}

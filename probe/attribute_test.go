@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/tidestaff/tidestaff/internal/callertest"
 	"github.com/tidestaff/tidestaff/probe"
 )
 
@@ -56,6 +57,36 @@ func TestCallChain(t *testing.T) {
 	}
 }
 
+// shop asks behind a gateway who it is.
+type shop struct {
+	gateway *callertest.Gateway
+	series  *probe.Series[string]
+}
+
+func (s *shop) Order() string { return s.gateway.Label(context.Background(), s.series).Method }
+
+// TestSkip passes over packages on the call chains of one Series.
+func TestSkip(t *testing.T) {
+	skipping := func(packages ...string) *shop {
+		s := probe.NewSeries(0, func(*probe.Label) *string { return new(string) })
+		s.Skip(packages...)
+		return &shop{new(callertest.Gateway), s}
+	}
+	const path = "github.com/tidestaff/tidestaff/internal/callertest"
+	plain, exact := skipping(), skipping("example.com/orm", path)
+	for range 2 { // found, then known
+		if got := plain.Order(); got != "(*Gateway).Label" {
+			t.Errorf("nothing skipped: got %q, want the gateway's method", got)
+		}
+		if got := exact.Order(); got != "(*shop).Order" {
+			t.Errorf("the gateway skipped: got %q, want the shop's method", got)
+		}
+	}
+	if got := testing.AllocsPerRun(100, func() { exact.Order() }); got != 0 {
+		t.Errorf("got %v allocations, want 0", got)
+	}
+}
+
 // TestNamed wants the name behind the labels and before the call chain.
 func TestNamed(t *testing.T) {
 	type words = [2]string
@@ -74,11 +105,6 @@ func TestNamed(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, tc.got, tc.want)
 		}
 	}
-	probe.Do(ctx, "background:mail", func(context.Context) {
-		if got, want := of(ctx), [2]string{"GetUser", "background:mail"}; got != want {
-			t.Errorf("a goroutine's role: got %q, want %q", got, want)
-		}
-	})
 	if got, want := *series.Named(role, ""), (words{"TestNamed", "request"}); got != want {
 		t.Errorf("no name: got %q, want %q, the call chain's", got, want)
 	}

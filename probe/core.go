@@ -44,7 +44,7 @@ type Core struct {
 	// once, and beside Stop: the Core holds no lock while it runs.
 	Sample func()
 	// Settle is called by Watch and Close: it waits, at most a second, until
-	// what was due by then has been recorded.
+	// what was due by then has been recorded. Those of a Set run side by side.
 	Settle func()
 
 	life    sync.Mutex // held over Start and Stop
@@ -179,8 +179,8 @@ func (c *Core) Counter(d *Desc, attrs ...Attr) *Counter {
 // Gauge makes the gauge of d under attrs, or returns the one that exists.
 // It panics if d is not a valid description of a gauge.
 func (c *Core) Gauge(d *Desc, attrs ...Attr) *Gauge {
-	return c.make(d, KindGauge, attrs, func(s *series, _ int) {
-		s.gauge = new(Gauge)
+	return c.make(d, KindGauge, attrs, func(s *series, at int) {
+		s.gauge = &Gauge{core: c, at: at}
 		s.gauge.Set(math.NaN())
 	}).gauge
 }
@@ -209,9 +209,7 @@ func (c *Core) Recorder(d *Desc, attrs ...Attr) *Recorder {
 
 // make finds or makes a series. A wrong description is a programmer's mistake.
 func (c *Core) make(d *Desc, kind Kind, attrs []Attr, fill func(*series, int)) *series {
-	if c.Name != "" {
-		attrs = append([]Attr{{AttrProbeName, c.Name}}, attrs...)
-	}
+	attrs = c.named(attrs)
 	key := seriesKey(d.Name, attrs)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -227,6 +225,14 @@ func (c *Core) make(d *Desc, kind Kind, attrs []Attr, fill func(*series, int)) *
 	c.byKey[key] = s
 	c.series = append(c.series, s)
 	return s
+}
+
+// named puts the probe's name, if it has one, before the attributes of a series.
+func (c *Core) named(attrs []Attr) []Attr {
+	if c.Name == "" {
+		return attrs
+	}
+	return append([]Attr{{AttrProbeName, c.Name}}, attrs...)
 }
 
 // declare checks a description and gives the one that the Core keeps for its

@@ -96,7 +96,9 @@ func (d *Dist) Count() uint64 { return d.n }
 func (d *Dist) Sum() int64 { return d.sum }
 
 // Max is the exact maximum, 0 if there are no values. See the package
-// documentation for a value that is recorded while an interval ends.
+// documentation for a value that is recorded while an interval ends. If it is
+// 3.6e12, an hour, and Clamped is not 0, values were larger by an unknown amount:
+// it, the upper quantiles and the sum are then lower bounds.
 func (d *Dist) Max() int64 { return d.max }
 
 // Clamped counts values outside 0 to 3.6e12. They are counted as the nearer

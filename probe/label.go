@@ -55,6 +55,22 @@ var labels = NewTable(4096, labelKey{otherName, otherName}, func(k labelKey) *La
 
 func intern(method, role string) *Label { return labels.Get(labelKey{method, role}) }
 
+// method is the label's method, "" for no label.
+func (l *Label) method() string {
+	if l == nil {
+		return ""
+	}
+	return l.Method
+}
+
+// role is the label's role, "" for no label.
+func (l *Label) role() string {
+	if l == nil {
+		return ""
+	}
+	return l.Role
+}
+
 // profLabels are the label's words as a CPU profile shows them.
 func (l *Label) profLabels() pprof.LabelSet {
 	var kv []string
@@ -67,35 +83,21 @@ func (l *Label) profLabels() pprof.LabelSet {
 	return pprof.Labels(kv...)
 }
 
-type contextKey struct{}
-
 // contextLabel is the label that ctx carries, or nil. ctx may be nil.
-func contextLabel(ctx context.Context) *Label {
-	if ctx == nil {
-		return nil
-	}
-	l, _ := ctx.Value(contextKey{}).(*Label)
-	return l
-}
+func contextLabel(ctx context.Context) *Label { return carried(ctx).label }
 
 // WithRole returns a context under which work is attributed to role. A method
 // that ctx carries already stays.
 func WithRole(ctx context.Context, role string) context.Context {
-	method := ""
-	if l := contextLabel(ctx); l != nil {
-		method = l.Method
-	}
-	return context.WithValue(ctx, contextKey{}, intern(method, role))
+	c := carried(ctx)
+	return carry(ctx, intern(c.label.method(), role), c.op)
 }
 
 // WithMethod returns a context under which work is attributed to method. A role
 // that ctx carries already stays.
 func WithMethod(ctx context.Context, method string) context.Context {
-	role := ""
-	if l := contextLabel(ctx); l != nil {
-		role = l.Role
-	}
-	return context.WithValue(ctx, contextKey{}, intern(method, role))
+	c := carried(ctx)
+	return carry(ctx, intern(method, c.label.role()), c.op)
 }
 
 // Do runs fn in a role: under a context from WithRole, and with the goroutine's
@@ -104,11 +106,14 @@ func WithMethod(ctx context.Context, method string) context.Context {
 // the context. pprof labels that ctx carries stay, beside these; a goroutine
 // that then outlives fn is attributed by its call chain again.
 func Do(ctx context.Context, role string, fn func(context.Context)) {
-	inRole, foreign := WithRole(ctx, role), foreignLabels(ctx)
-	l := contextLabel(inRole)
-	var labelled context.Context = profContext{inRole, l.prof}
+	c := carried(ctx)
+	l := intern(c.label.method(), role)
+	inRole, foreign := carry(ctx, l, c.op), foreignLabels(ctx)
+	var labelled context.Context = inRole
 	if foreign {
 		labelled = pprof.WithLabels(inRole, l.profLabels())
+	} else {
+		inRole.prof = l.prof
 	}
 	pprof.SetGoroutineLabels(labelled)
 	forget := remember(goroutineLabels(), l, !foreign)
@@ -118,20 +123,6 @@ func Do(ctx context.Context, role string, fn func(context.Context)) {
 		pprof.SetGoroutineLabels(ctx)
 	}()
 	fn(labelled)
-}
-
-// A profContext is a context whose pprof labels are those of prof: the very
-// set that a label keeps, so that its identity tells the label.
-type profContext struct {
-	context.Context
-	prof context.Context
-}
-
-func (c profContext) Value(key any) any {
-	if v := c.prof.Value(key); v != nil {
-		return v
-	}
-	return c.Context.Value(key)
 }
 
 // foreignLabels reports whether ctx carries pprof labels that are not ours.
@@ -176,13 +167,30 @@ func goroutineLabel() *Label {
 // A Series is a table of one value per label, typically a struct of recorders
 // and counters. The label carries what was resolved for it, so that the hot
 // path does no look-up: Of costs two nanoseconds after the first time.
-type Series[V any] struct{ table *Table[*Label, V] }
+type Series[V any] struct {
+	table  *Table[*Label, V]
+	chains *chainFinder
+}
 
 // NewSeries makes a series table of at most limit labels (0 means 500), the
 // rest of which share the value of a label whose method and role are "(other)".
 func NewSeries[V any](limit int, make func(*Label) *V) *Series[V] {
-	return &Series[V]{NewTable(limit, intern(otherName, otherName), make)}
+	return &Series[V]{NewTable(limit, intern(otherName, otherName), make), chains}
 }
+
+// Skip has [Series.Label] and [Series.Named] pass over further packages on the
+// call chain, each with those below it, as [LabelOf] passes over sqlx: packages
+// that stand between the service's own code and the probe, such as generated
+// code. It is for the probe's constructor, before the Series is used. A Series
+// that skips packages has up to 4,096 call chains of its own, a hundred bytes each.
+func (s *Series[V]) Skip(packages ...string) {
+	if len(packages) > 0 {
+		s.chains = newChains(packages)
+	}
+}
+
+// Label is [LabelOf], but that it passes over the packages of [Series.Skip].
+func (s *Series[V]) Label(ctx context.Context) *Label { return labelOf(ctx, s.chains) }
 
 // Of is the value of the label.
 func (s *Series[V]) Of(l *Label) *V {
@@ -199,14 +207,14 @@ func (s *Series[V]) Of(l *Label) *V {
 }
 
 // Named is the value of the label of work that has a name of its own, such as a
-// statement that says which query it is: LabelOf's label, but that the name is
+// statement that says which query it is: Label's label, but that the name is
 // the method where neither ctx nor the goroutine's label has one. An empty name
 // is none. ctx may be nil.
 func (s *Series[V]) Named(ctx context.Context, name string) *V {
 	if name == "" {
-		return s.Of(LabelOf(ctx))
+		return s.Of(labelOf(ctx, s.chains))
 	}
-	return s.Of(labelNamed(ctx, name))
+	return s.Of(labelNamed(ctx, s.chains, name))
 }
 
 // resolve looks the label up and binds the value to it. A label has room for

@@ -146,8 +146,6 @@ type Op struct {
 	queries, sqlTime, rows, reads, bytes atomic.Int64
 }
 
-type opKey struct{}
-
 // Begin begins an operation and returns a context that carries it, for the
 // leaves to add to. The role is that of the context or the goroutine, see
 // [LabelOf].
@@ -159,10 +157,11 @@ func (p *Ops) Begin(ctx context.Context, name string) (context.Context, *Op) {
 		return ctx, nil
 	}
 	s := p.table.Get(labelKey{name, roleFor(ctx)})
-	op := &Op{ops: p, series: s, parent: OpOf(ctx)}
+	c := carried(ctx)
+	op := &Op{ops: p, series: s, parent: c.op}
 	s.active.Add(1)
 	op.span = p.inner.Begin(s.label)
-	return context.WithValue(ctx, opKey{}, op), op
+	return carry(ctx, c.label, op), op
 }
 
 // roleFor is the role alone, without a call chain if a label has it.
@@ -173,17 +172,11 @@ func roleFor(ctx context.Context) string {
 	if l := goroutineLabel(); l != nil && l.Role != "" {
 		return l.Role
 	}
-	return chainLabel(nil).Role
+	return chainLabel(nil, chains).Role
 }
 
 // OpOf is the innermost operation that ctx carries, or nil. ctx may be nil.
-func OpOf(ctx context.Context) *Op {
-	if ctx == nil {
-		return nil
-	}
-	op, _ := ctx.Value(opKey{}).(*Op)
-	return op
-}
+func OpOf(ctx context.Context) *Op { return carried(ctx).op }
 
 // End ends the operation; a second End does nothing. An error counts as a
 // failure of class canceled, deadline or other.

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"reflect"
 	"testing"
 )
 
@@ -61,7 +62,22 @@ func TestPeak(t *testing.T) {
 				p.Lifetime(300, "rose")
 				close("a")
 			},
-			want: map[string]want{"a": {300, Exact, "sampled"}},
+			want: map[string]want{"a": {300, Exact, "lifetime's peak reached"}},
+		},
+		{
+			name: "looks between resets raise the peak and leave its label",
+			play: func(p *Peak, open, close func(string)) {
+				p.Reset(100, "reset")
+				open("a")
+				p.Sample(130)
+				p.Reset(120, "reset")
+				open("b")
+				p.Reset(140, "reset")
+				p.Sample(150)
+				close("b")
+				close("a")
+			},
+			want: map[string]want{"a": {150, Exact, "reset"}, "b": {150, Exact, "reset"}},
 		},
 		{
 			name: "a reset that is refused later",
@@ -91,6 +107,24 @@ func TestPeak(t *testing.T) {
 				close("rose")
 			},
 			want: map[string]want{"rose": {320, Exact, "reset"}, "hidden": {120, Sampled, "sampled"}},
+		},
+		{
+			name: "somebody else sets a lifetime's maximum back",
+			play: func(p *Peak, open, close func(string)) {
+				p.Lifetime(300, "rose")
+				open("a")
+				p.Lifetime(400, "rose") // and then it rose to 500, and was set back
+				p.Lost()
+				p.Lifetime(100, "rose")
+				p.Sample(90)
+				open("b")
+				p.Lifetime(120, "rose")
+				p.Sample(80)
+				close("b")
+				p.Lifetime(450, "rose")
+				close("a")
+			},
+			want: map[string]want{"a": {450, Sampled, "rose"}, "b": {120, Exact, "rose"}},
 		},
 		{
 			name: "samples alone",
@@ -154,4 +188,36 @@ func TestPeakNext(t *testing.T) {
 			t.Errorf("interval's peak = %v, want %d", got, v)
 		}
 	}
+}
+
+// TestPeakMeasured: of peaks that were measured elsewhere a window has the
+// highest that was reported in it, and how that one is known.
+func TestPeakMeasured(t *testing.T) {
+	var core Core
+	p := core.Peak(testPeak)
+	polled := Provenance{How: Sampled, Method: "polled", Samples: 12, MaxGap: 7}
+	p.Measured(90, Provenance{Method: "mark"})
+	a := watch(t, &core)
+	p.Measured(40, polled)
+	b := watch(t, &core)
+	p.Measured(60, polled)
+	p.Measured(50, Provenance{Method: "mark"})
+	check := func(what string, r *Reading, want ...Metric) {
+		t.Helper()
+		var got []Metric
+		for m := range r.Find("test.peak") {
+			got = append(got, Metric{Value: m.Value, Prov: m.Prov})
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %v, want %v", what, got, want)
+		}
+	}
+	var r Reading
+	b.Next(&r)
+	check("b, first", &r, Metric{Value: 60, Prov: polled})
+	p.Measured(30, Provenance{Method: "mark"})
+	b.Next(&r)
+	check("b, second", &r, Metric{Value: 30, Prov: Provenance{Method: "mark"}})
+	check("b, nothing ended", b.Close())
+	check("a", a.Close(), Metric{Value: 60, Prov: polled})
 }

@@ -45,7 +45,8 @@ type How uint8
 const (
 	// Exact: nothing was missed. It is the zero value.
 	Exact How = iota
-	// Sampled: the value was looked at now and then; a peak is a lower bound.
+	// Sampled: the value was looked at now and then. A peak is a lower bound, a
+	// sum or a distribution is an estimate.
 	Sampled
 	// AtMost: only an upper bound is known.
 	AtMost
@@ -61,8 +62,8 @@ type Provenance struct {
 	How How
 	// Method names the mechanism, such as "VmHWM reset"; "" if there is only one.
 	Method string
-	// Samples and MaxGap belong to sampled values: how many looks, and the
-	// longest time between two of them (or between one and the window's end).
+	// Samples and MaxGap belong to sampled values: how many looks, and of a level
+	// the longest time between two of them (or between one and the window's end).
 	Samples uint64
 	MaxGap  time.Duration
 }

@@ -23,7 +23,8 @@ import (
 // has the numbers.
 type Recorder struct {
 	geometry
-	shards [maxShards]atomic.Pointer[shard]
+	shards  [maxShards]atomic.Pointer[shard]
+	sampled atomic.Pointer[Counter] // see SampledBy
 }
 
 // maxShards bounds the memory of a series. Two per core make a collision of two

@@ -112,6 +112,47 @@ func TestSetSettlesAllThenReads(t *testing.T) {
 	})
 }
 
+// Each member may take its second to settle; a Set takes no longer than one.
+func TestSetSettlesSideBySide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var members []Probe
+		for i := range 5 {
+			f := new(fake)
+			f.core.Name = string('a' + rune(i))
+			f.core.Settle = func() { time.Sleep(time.Second) }
+			f.core.Counter(testCount)
+			members = append(members, f)
+		}
+		w, err := NewSet(members...).Watch()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.Close().Duration(); got != time.Second {
+			t.Errorf("Close took %v, want 1s", got)
+		}
+	})
+}
+
+// A hook that panics in a Set is the caller's, like that of a probe alone, and the
+// others are let go of.
+func TestSetSettlePanics(t *testing.T) {
+	bad, good := new(fake), new(fake)
+	bad.core.Name = "bad"
+	w := watch(t, NewSet(good, bad))
+	bad.core.Settle = func() { panic("settle") }
+	func() {
+		defer func() {
+			if got := recover(); got != "settle" {
+				t.Errorf("recovered %v, want the hook's panic", got)
+			}
+		}()
+		w.Close()
+	}()
+	if good.core.Watched() || bad.core.Watched() {
+		t.Error("still watched")
+	}
+}
+
 // uncomparable is a probe of a type that == panics on.
 type uncomparable struct {
 	*Core

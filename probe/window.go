@@ -95,9 +95,29 @@ func (w *Window) end() {
 	w.snapshot(r, false)
 }
 
+// settle lets all parts settle side by side, so that a Set whose members all take
+// their second takes one. A hook that panics does so for the caller, after the rest.
 func (w *Window) settle() {
-	for _, p := range w.parts {
-		p.core.settle()
+	if len(w.parts) == 1 {
+		w.parts[0].core.settle()
+		return
+	}
+	var all sync.WaitGroup
+	panicked := make([]any, len(w.parts))
+	for i, p := range w.parts {
+		if p.core.Settle == nil {
+			continue
+		}
+		all.Go(func() {
+			defer func() { panicked[i] = recover() }()
+			p.core.Settle()
+		})
+	}
+	all.Wait()
+	for _, v := range panicked {
+		if v != nil {
+			panic(v)
+		}
 	}
 }
 
@@ -134,8 +154,11 @@ type base struct {
 	total   int64 // a counter's total, a distribution's sum
 	counts  packed
 	clamped uint64
+	samples int64 // that a counter or a distribution rests on
 	max     int64 // a distribution's largest value + 1 since the base
 	peak    peakView
+	level   float64     // where a peak's growth begins
+	course  *courseView // a gauge's, or nil
 }
 
 // grow makes room for series that were made after the part. They are new, so
@@ -148,6 +171,7 @@ func (p *part) grow() {
 			b.peak = newPeakView(s.peak.open, now)
 		}
 		p.bases = append(p.bases, b)
+		p.rebaseCourse(i, now)
 	}
 }
 
@@ -157,6 +181,7 @@ func (p *part) rebase() {
 	now := Now()
 	for i, s := range p.core.series {
 		b := &p.bases[i]
+		b.samples = s.samples()
 		switch {
 		case s.counter != nil:
 			b.total = s.counter.total.Load()
@@ -168,6 +193,7 @@ func (p *part) rebase() {
 			b.counts = bytes.Clone(p.core.spare)
 			b.max = 0
 		}
+		p.rebaseCourse(i, now)
 	}
 	p.position = p.core.events.position()
 	p.carried = p.core.running()
@@ -199,6 +225,9 @@ func (p *part) snapshot(r *Reading, next bool) {
 		if c.absent[s.desc.Name] == "" {
 			p.metric(r, s, i, next)
 		}
+		if next {
+			p.rebaseCourse(i, Now())
+		}
 	}
 	for name, reason := range c.absent {
 		r.Absent = append(r.Absent, Absent{name, reason})
@@ -217,6 +246,9 @@ func (p *part) snapshot(r *Reading, next bool) {
 // metric appends the series to r unless it is absent.
 func (p *part) metric(r *Reading, s *series, i int, next bool) {
 	b := &p.bases[i]
+	// Before the value and again behind it: a sample that comes in between is in
+	// both of two intervals, rather than in neither.
+	samples := s.samples()
 	switch {
 	case s.counter != nil:
 		total := s.counter.total.Load()
@@ -225,24 +257,32 @@ func (p *part) metric(r *Reading, s *series, i int, next bool) {
 		if s.desc.Kind == KindUpDownCounter {
 			m.Value = s.desc.Value(float64(total))
 		}
+		m.estimate(s.samples() - b.samples)
 		if next {
-			b.total = total
+			b.total, b.samples = total, samples
 		}
 	case s.gauge != nil:
 		if v := s.gauge.value(); !math.IsNaN(v) {
 			r.add(s.desc, s.attrs).Value = v
 		}
+		p.course(r, i, Now())
 	case s.peak != nil:
 		now := Now()
 		if v, prov, ok := b.peak.value(now); ok {
 			m := r.add(s.desc, s.attrs)
 			m.Value, m.Prov = s.desc.Value(float64(v)), prov
+			p.growth(r, i, v, prov)
 		}
 		if next {
 			b.peak = newPeakView(s.peak.open, now)
 		}
 	case s.rec != nil:
-		p.distribution(r.add(s.desc, s.attrs), s.rec, i, next)
+		m := r.add(s.desc, s.attrs)
+		p.distribution(m, s.rec, i, next)
+		m.estimate(s.samples() - b.samples)
+		if next {
+			b.samples = samples
+		}
 	}
 }
 

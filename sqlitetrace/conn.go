@@ -13,6 +13,7 @@ type conn struct {
 	inner driver.Conn
 	probe *Probe
 	db    *database
+	maker maker
 	shard int // of the recorders: a connection has its own
 
 	// Optional interfaces of inner, nil where it lacks them. A legacy one is
@@ -55,7 +56,7 @@ func (p *Probe) wrapConn(inner driver.Conn, err error, db *database) (driver.Con
 	if w, ok := inner.(interface{ watchedBy() *Probe }); ok && w.watchedBy() == p {
 		return inner, nil
 	}
-	c := &conn{inner: inner, probe: p, db: db, shard: int(p.shards.Add(1))}
+	c := &conn{inner: inner, probe: p, db: db, maker: makerOf(inner), shard: int(p.shards.Add(1))}
 	c.checker, _ = inner.(driver.NamedValueChecker)
 	c.resetter, _ = inner.(driver.SessionResetter)
 	c.validator, _ = inner.(driver.Validator)
@@ -141,14 +142,27 @@ func (c *conn) prepareInner(ctx context.Context, query string) (driver.Stmt, err
 // prepares; that it executes after all is counted by the statement.
 func (c *conn) exec(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	ctx = c.served(ctx)
+	if !c.watched(query) {
+		return c.execInner(ctx, query, args)
+	}
 	var x execution
 	x.plan = c.plan(ctx, query, args)
-	x.begin(c, ctx, kindExec, query)
+	x.begin(c, ctx, kindExec, c.statement(query))
 	defer x.end()
 	res, err := c.execInner(ctx, query, args)
 	x.skipped(err)
 	x.changed(res, err)
 	return res, err
+}
+
+// watched reports whether anybody reads what a statement does. Everything that
+// costs more than an atomic load comes after this question.
+func (c *conn) watched(query string) bool {
+	if c.probe.core.Watched() {
+		return true
+	}
+	c.unwatched(query)
+	return false
 }
 
 func (c *conn) execInner(ctx context.Context, query string, named []driver.NamedValue) (driver.Result, error) {
@@ -166,9 +180,12 @@ func (c *conn) execInner(ctx context.Context, query string, named []driver.Named
 // it returns go on with the execution.
 func (c *conn) query(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	ctx = c.served(ctx)
+	if !c.watched(query) {
+		return c.queryInner(ctx, query, args)
+	}
 	var x execution
 	x.plan = c.plan(ctx, query, args)
-	x.begin(c, ctx, kindQuery, query)
+	x.begin(c, ctx, kindQuery, c.statement(query))
 	defer x.end()
 	rows, err := c.queryInner(ctx, query, args)
 	x.skipped(err)

@@ -8,9 +8,10 @@ import (
 
 // A dsn is what is known of a database from its data source name.
 type dsn struct {
-	key       string // tells one database file from another; "" for none
-	path      string // of the file, absolute; "" if there is none
-	immediate bool   // transactions take the write lock when they begin
+	key      string // tells one database file from another; "" for none
+	path     string // of the file, absolute; "" if there is none
+	txlock   txlock
+	readOnly bool // the write lock is never taken, not even if it is asked for
 }
 
 // parseDSN reads the form that modernc.org/sqlite, mattn/go-sqlite3 and
@@ -18,17 +19,18 @@ type dsn struct {
 // question mark. A database in memory has no key: its connections either have
 // nothing in common, or share a cache, whose locks are not the file's.
 func parseDSN(name string) dsn {
-	path, query, _ := strings.Cut(name, "?")
+	rest, isURI := strings.CutPrefix(name, "file:")
+	if isURI {
+		rest, _, _ = strings.Cut(rest, "#") // SQLite ignores a fragment
+	}
+	path, query, _ := strings.Cut(rest, "?")
 	params, _ := url.ParseQuery(query) // what cannot be read counts as absent
-	if rest, ok := strings.CutPrefix(path, "file:"); ok {
-		path = uriPath(rest)
+	if isURI {
+		path = uriPath(path)
 	}
-	d := dsn{}
-	switch strings.ToLower(params.Get("_txlock")) {
-	case "immediate", "exclusive":
-		d.immediate = true
-	}
-	if path == "" || path == ":memory:" || params.Get("mode") == "memory" || params.Get("vfs") == "memdb" {
+	d := dsn{txlock: txlockOf(params), readOnly: isURI && (params.Get("mode") == "ro" || params.Get("immutable") == "1")}
+	// Drivers take the vfs from any name; the mode is SQLite's, which sees URIs only.
+	if path == "" || path == ":memory:" || isURI && params.Get("mode") == "memory" || params.Get("vfs") == "memdb" {
 		return d
 	}
 	d.path = fileKey(path)
@@ -53,17 +55,22 @@ func uriPath(s string) string {
 	return s
 }
 
-// fileKey makes one name of the ways to write a path. The file need not exist
-// yet, its folder must for links to be followed.
+// fileKey makes one name of the ways to write a path. Neither the file nor its
+// folder need exist yet: links are followed as far as there is anything.
 func fileKey(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
+	return resolve(path)
+}
+
+func resolve(path string) string {
 	if whole, err := filepath.EvalSymlinks(path); err == nil {
 		return whole
 	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(dir, filepath.Base(path))
+	dir := filepath.Dir(path)
+	if dir == path {
+		return path
 	}
-	return path
+	return filepath.Join(resolve(dir), filepath.Base(path))
 }

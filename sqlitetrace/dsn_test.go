@@ -18,25 +18,30 @@ func TestParseDSN(t *testing.T) {
 	}
 	t.Chdir(dir)
 	for _, tc := range []struct {
-		name      string
-		key       string
-		immediate bool
+		name   string
+		key    string
+		txlock txlock
 	}{
-		{file, real, false},
-		{"a b.db", real, false},
-		{"./a b.db?_txlock=immediate&_pragma=journal_mode(WAL)", real, true},
-		{"file:a%20b.db?_txlock=EXCLUSIVE", real, true},
-		{"file:///" + slashed + "?_txlock=deferred", real, false},
-		{"file://localhost/" + slashed, real, false},
-		{"link/a b.db", real, false},
-		{":memory:", "", false},
-		{"", "", false},
-		{"file::memory:?cache=shared", "", false},
-		{"file:a?mode=memory&cache=shared&_txlock=immediate", "", true},
-		{"file:/a?vfs=memdb", "", false},
+		{file, real, txlockDefault},
+		{"a b.db", real, txlockDefault},
+		{"./a b.db?_txlock=immediate&_pragma=journal_mode(WAL)", real, txlockAtOnce},
+		{"file:a%20b.db?_txlock=EXCLUSIVE", real, txlockAtOnce},
+		{"file:///" + slashed + "?_txlock=deferred", real, txlockLater},
+		{"file://localhost/" + slashed, real, txlockDefault},
+		{"link/a b.db", real, txlockDefault},
+		{"link/new/deep/a.db", filepath.Join(filepath.Dir(real), "new/deep/a.db"), txlockDefault},
+		{"file:a%20b.db#part?mode=memory", real, txlockDefault},
+		{"a b.db?mode=memory", real, txlockDefault}, // drivers cut the mode off a plain name
+		{"/a?vfs=memdb", "", txlockDefault},
+		{"a b.db?_pragma=query_only(1)", real, txlockLater},
+		{":memory:", "", txlockDefault},
+		{"", "", txlockDefault},
+		{"file::memory:?cache=shared", "", txlockDefault},
+		{"file:a?mode=memory&cache=shared&_txlock=immediate", "", txlockAtOnce},
+		{"file:/a?vfs=memdb", "", txlockDefault},
 	} {
-		if d := parseDSN(tc.name); d.key != tc.key || d.immediate != tc.immediate {
-			t.Errorf("%q: got %+v, want key %q, immediate %v", tc.name, d, tc.key, tc.immediate)
+		if d := parseDSN(tc.name); d.key != tc.key || d.txlock != tc.txlock {
+			t.Errorf("%q: got %+v, want key %q, txlock %v", tc.name, d, tc.key, tc.txlock)
 		}
 	}
 }
@@ -53,9 +58,9 @@ func FuzzParseDSN(f *testing.F) {
 // TestDatabases wants one ledger per file, none in memory, and bounds.
 func TestDatabases(t *testing.T) {
 	p := New(Options{})
-	a, again, other := p.database("a.db", true), p.database("file:a.db?_txlock=immediate", true), p.database("b.db", true)
-	if a.ledger != again.ledger || a.ledger == other.ledger || a.immediate || !again.immediate {
-		t.Errorf("one file by two names: got %+v, %+v, another %+v", a, again, other)
+	a, again, b := p.database("a.db", true), p.database("file:a.db?_txlock=immediate", true), p.database("b.db", true)
+	if a.ledger != again.ledger || a.ledger == b.ledger || a.txlock != txlockDefault || again.txlock != txlockAtOnce {
+		t.Errorf("one file by two names: got %+v, %+v, another %+v", a, again, b)
 	}
 	if m := p.database(":memory:", true); m.ledger != nil {
 		t.Error("a database in memory has a ledger")
@@ -63,16 +68,51 @@ func TestDatabases(t *testing.T) {
 	if x, y := p.database("", false), p.database("", false); x.ledger == nil || x.ledger == y.ledger {
 		t.Error("two connectors share a ledger, or have none")
 	}
+	if ro := p.database("file:a.db?mode=ro&_txlock=immediate", true); ro.ledger != nil || ro.name != a.name {
+		t.Errorf("read-only: got %+v, want the same name and no ledger", ro)
+	}
+	names := map[string]bool{}
 	for i := range 2 * maxDatabases {
-		if db := p.database(string(rune('A'+i)), true); db.ledger == nil {
+		db := p.database(string(rune('A'+i)), true)
+		if db.ledger == nil {
 			t.Fatal("a database beyond the bounds has no ledger")
 		}
+		names[db.name] = true
 	}
 	if n := len(p.databases.byKey); n != maxDatabases {
 		t.Errorf("databases kept: got %d, want %d", n, maxDatabases)
 	}
-	if pg := New(Options{System: "postgresql"}).database("postgres://h/db", true); pg.ledger != nil {
-		t.Error("a PostgreSQL database has SQLite's write lock")
+	if len(names) > maxDatabases || !names[other] {
+		t.Errorf("got %d names of databases, want at most %d and %s among them", len(names), maxDatabases, other)
+	}
+}
+
+// TestDatabaseUnread wants nothing of a dsn that is not SQLite's in a metric.
+func TestDatabaseUnread(t *testing.T) {
+	p := New(Options{System: "postgresql"})
+	for _, name := range []string{"host=db user=app password=secret dbname=app", "postgres://app:secret@db", "app:secret@tcp(db)/app?x=y"} {
+		db := p.database(name, true)
+		if db.ledger != nil || db.name != unnamed || db.dsn != (dsn{}) {
+			t.Errorf("%q: got name %q, %+v, want nothing known", name, db.name, db)
+		}
+	}
+	if len(p.databases.byKey) != 0 {
+		t.Errorf("got files %v, want none", p.databases.byKey)
+	}
+}
+
+// TestDatabasesByKey wants Options.DBKey to decide what shares a lock, and not
+// what is shown.
+func TestDatabasesByKey(t *testing.T) {
+	p := New(Options{DBKey: func(dsn string) string { key, _, _ := strings.Cut(dsn, ":"); return key }})
+	a, b, none := p.database("x:a", true), p.database("x:b", true), p.database(":c", true)
+	if a.ledger == nil || a.ledger != b.ledger || none.ledger != nil {
+		t.Errorf("got ledgers %p, %p, %p, want one for the same key, none for an empty one", a.ledger, b.ledger, none.ledger)
+	}
+	for range 2 * maxDatabases {
+		if db := p.database("", false); db.ledger == nil || db.name != unnamed {
+			t.Errorf("a connector: got %q, ledger %p, want %q and one of its own", db.name, db.ledger, unnamed)
+		}
 	}
 }
 

@@ -34,6 +34,7 @@ var classNames = [classes]string{
 // SQLite's result codes (sqlite.org/rescode.html). The lowest byte of an
 // extended code is its primary code.
 const (
+	codeError        = 1 // what has no code of its own
 	codeBusy         = 5
 	codeLocked       = 6
 	codeInterrupt    = 9
@@ -43,8 +44,14 @@ const (
 
 // classOf says what kind of failure err is. ctx, which may be nil, is that of
 // the operation: SQLite reports an interrupt, and ctx knows whether it was a
-// deadline.
-func classOf(ctx context.Context, system string, err error) class {
+// deadline. An error that panics when it is asked (a nil pointer) is of class
+// other: a probe never takes its host service down.
+func classOf(ctx context.Context, system string, err error) (c class) {
+	defer func() {
+		if recover() != nil {
+			c = classOther
+		}
+	}()
 	switch {
 	case err == nil:
 		return classNone
@@ -100,8 +107,7 @@ func classOfState(ctx context.Context, err error) class {
 }
 
 // resultCode finds SQLite's result code, extended if there is one, in err or in
-// what it wraps. A driver's error that panics when it is asked (a nil pointer)
-// has none: a probe never takes its host service down.
+// what it wraps. One that panics when it is asked has none.
 func resultCode(err error) (code int, ok bool) {
 	defer func() {
 		if recover() != nil {

@@ -104,6 +104,7 @@ func ExampleRowTiming() {
 	// call
 	// step
 	// close
+	// idle
 }
 
 // A test can end with a hunt for what it has left open.

@@ -14,7 +14,7 @@ import (
 // it is counted once also if the driver panics, which passes through:
 //
 //	var x execution
-//	x.begin(c, ctx, kindExec, query)
+//	x.begin(c, ctx, kindExec, c.statement(query))
 //	defer x.end()
 //	... the driver's call
 //	x.returned(err)
@@ -23,6 +23,7 @@ import (
 type execution struct {
 	conn    *conn
 	series  *series
+	counts  *kindSeries     // of the series, from began on
 	text    *statement      // noStatement for kindTx
 	plan    *sqlplan.Plan   // nil if nobody looked
 	ctx     context.Context // of the call; tells a deadline from a cancelation
@@ -51,25 +52,18 @@ const (
 // begin begins an execution by the method and role that [probe.LabelOf] finds,
 // or the statement's own name.
 //
-// Everything that costs more than an atomic load comes after the question
-// whether anybody watches. The method must be found now and not at the end:
-// rows may be closed, and transactions ended, on other goroutines.
-func (x *execution) begin(c *conn, ctx context.Context, k kind, query string) {
-	if !c.probe.core.Watched() {
-		c.unwatched(query)
-		return
-	}
-	x.beginStatement(c, ctx, k, c.statement(query))
-}
-
-// beginStatement begins an execution of a statement that is known.
-func (x *execution) beginStatement(c *conn, ctx context.Context, k kind, text *statement) {
+// The method must be found now and not at the end: rows may be closed, and
+// transactions ended, on other goroutines.
+func (x *execution) begin(c *conn, ctx context.Context, k kind, text *statement) {
 	x.beginAs(c, ctx, k, c.probe.series.Named(ctx, text.method), probe.OpOf(ctx), text)
 	if x.series == nil {
 		return
 	}
 	if c.tx.open {
 		x.tx, x.txID = &c.tx, c.tx.id
+		if text.effect >= effectCommit {
+			c.ending()
+		}
 	}
 	if text.writes || text.effect == effectImmediate {
 		x.bidForLock()
@@ -87,12 +81,16 @@ func (x *execution) beginAs(c *conn, ctx context.Context, k kind, s *series, op 
 
 // returned notes how the driver's call ended.
 func (x *execution) returned(err error) {
-	if x.series == nil {
-		return
-	}
 	x.outcome = outcomeRan
+	if err != nil {
+		x.failed(err)
+	}
+}
+
+// failed is returned for a call that failed.
+func (x *execution) failed(err error) {
 	switch {
-	case err == nil:
+	case x.series == nil:
 	case errors.Is(err, driver.ErrBadConn) && !x.conn.tx.open:
 		x.outcome = outcomeRetried
 	default:
@@ -114,9 +112,13 @@ func (x *execution) skipped(err error) {
 // number of the last statement that affected any, so it is only asked for those
 // that do.
 func (x *execution) changed(res driver.Result, err error) {
-	if x.series == nil || !x.text.changes || err != nil || res == nil {
-		return
+	if x.series != nil && x.text.changes && err == nil && res != nil {
+		x.affected(res)
 	}
+}
+
+// affected is changed for a statement that has.
+func (x *execution) affected(res driver.Result) {
 	if n, ok := rowsAffected(res); ok {
 		x.series.affected().RecordShard(x.conn.shard, n)
 	}
@@ -161,8 +163,9 @@ func (x *execution) end() {
 // never, and the operation in the context may have ended by then.
 func (x *execution) began(ns int64) {
 	var n int64
+	x.counts = x.series.of(x.kind)
 	if x.kind != kindTx {
-		x.series.of(x.kind).queries.Add(1)
+		x.counts.queries.Add(1)
 		n = 1
 		if x.plan != nil {
 			x.series.planned(x.plan)
@@ -173,7 +176,7 @@ func (x *execution) began(ns int64) {
 
 // count records what is known when the execution has ended.
 func (x *execution) count(busy int64) {
-	x.series.of(x.kind).duration.RecordShard(x.conn.shard, busy)
+	x.counts.duration.RecordShard(x.conn.shard, busy)
 	if x.failure != classNone {
 		x.series.failed(x.kind, x.failure)
 	}

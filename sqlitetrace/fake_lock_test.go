@@ -3,6 +3,7 @@ package sqlitetrace_test
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -14,11 +15,16 @@ import (
 // times are exact.
 //
 // What a statement costs stands at its end: "INSERT 3ms". "upgrade" is a write
-// that fails at once with SQLITE_BUSY_SNAPSHOT.
+// that fails at once with SQLITE_BUSY_SNAPSHOT, "abort" one that violates a
+// constraint, and "rollback" one that rolls its transaction back by that, so that
+// there is none to commit. "temp" is a write that takes no lock.
 type lockFile struct {
 	mu      sync.Mutex
 	locked  bool
 	timeout time.Duration // of the busy handler; 0 for none
+	tells   bool          // connections say whether they are in a transaction
+	readers bool          // a commit fails with SQLITE_BUSY
+	late    time.Duration // of a commit's return
 }
 
 func (f *lockFile) try() bool {
@@ -55,8 +61,19 @@ func (f *lockFile) lock() error {
 	return nil
 }
 
-func (f *lockFile) Connect(context.Context) (driver.Conn, error) { return &lockConn{file: f}, nil }
-func (f *lockFile) Driver() driver.Driver                        { return lockDriver{f} }
+func (f *lockFile) Connect(context.Context) (driver.Conn, error) {
+	if f.tells {
+		return tellingConn{&lockConn{file: f}}, nil
+	}
+	return &lockConn{file: f}, nil
+}
+
+// A tellingConn has a method of mattn/go-sqlite3.
+type tellingConn struct{ *lockConn }
+
+func (c tellingConn) AutoCommit() bool { return !c.tx }
+
+func (f *lockFile) Driver() driver.Driver { return lockDriver{f} }
 
 type lockDriver struct{ file *lockFile }
 
@@ -90,13 +107,20 @@ func (c *lockConn) BeginTx(context.Context, driver.TxOptions) (driver.Tx, error)
 	return c, nil
 }
 
-// Commit takes 2 ms.
+// Commit takes 2 ms. One that fails rolls back, as the Commit of all drivers does.
 func (c *lockConn) Commit() error {
 	time.Sleep(2 * time.Millisecond)
+	if c.file.readers {
+		return errors.Join(codeError(5), c.Rollback())
+	}
+	defer time.Sleep(c.file.late)
 	return c.Rollback()
 }
 
 func (c *lockConn) Rollback() error {
+	if !c.tx {
+		return codeError(1)
+	}
 	c.tx = false
 	return c.Close()
 }
@@ -115,14 +139,19 @@ func (c *lockConn) run(query string) error {
 		c.held, c.tx = true, true
 		return nil
 	case "COMMIT":
+		if c.file.readers { // in words nobody rolls back
+			return codeError(5)
+		}
 		return c.Commit()
+	case "ROLLBACK":
+		return c.Rollback()
 	case "SKIP/**/":
 		return driver.ErrSkip
 	}
 	if strings.Contains(query, "upgrade") {
 		return codeError(517)
 	}
-	if verb == "INSERT" && !c.held {
+	if verb == "INSERT" && !c.held && cost != "temp" {
 		if err := c.file.lock(); err != nil {
 			return err
 		}
@@ -131,10 +160,15 @@ func (c *lockConn) run(query string) error {
 	if d, err := time.ParseDuration(cost); err == nil {
 		time.Sleep(d)
 	}
-	if !c.tx {
-		return c.Close()
+	var err error
+	if cost == "abort" || cost == "rollback" {
+		err = codeError(19)
 	}
-	return nil
+	if !c.tx || cost == "rollback" {
+		c.tx = false
+		return errors.Join(err, c.Close())
+	}
+	return err
 }
 
 // QueryContext is an INSERT with RETURNING, which does its work in the close.

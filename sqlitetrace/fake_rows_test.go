@@ -25,6 +25,9 @@ func (r *fakeRows) Next(dest []driver.Value) error {
 	}
 	r.left--
 	dest[0] = int64(r.left)
+	if r.query == "cursor" {
+		dest[0] = driver.Rows(&fakeRows{conn: r.conn, query: "rows 2", left: 2})
+	}
 	return nil
 }
 

@@ -139,10 +139,14 @@ func (c *fakeConn) run(query string, direct bool) error {
 		if direct {
 			return driver.ErrSkip
 		}
-	case "bad":
+	case "skips":
+		return driver.ErrSkip
+	case "wrapped-skip":
+		return fmt.Errorf("wrapped: %w", driver.ErrSkip)
+	case "bad", "wrapped-bad":
 		if c.server.bad > 0 {
 			c.server.bad--
-			return driver.ErrBadConn
+			return badConn[word]
 		}
 	case "fail":
 		return errFake
@@ -159,6 +163,8 @@ func (c *fakeConn) run(query string, direct bool) error {
 	}
 	return nil
 }
+
+var badConn = map[string]error{"bad": driver.ErrBadConn, "wrapped-bad": fmt.Errorf("wrapped: %w", driver.ErrBadConn)}
 
 // named writes arguments down.
 func named(args []driver.NamedValue) string {

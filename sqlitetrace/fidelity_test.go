@@ -24,7 +24,7 @@ type scenario struct {
 
 var scenarios = []scenario{
 	{"execute", func(s *server, db *sql.DB, ctx context.Context) {
-		for _, query := range []string{"plain", "skip", "fail", "busy"} {
+		for _, query := range []string{"plain", "skip", "skips", "wrapped-skip", "fail", "busy"} {
 			res, err := db.ExecContext(ctx, query)
 			if err != nil {
 				s.log("got error %v", err)
@@ -35,7 +35,7 @@ var scenarios = []scenario{
 		}
 	}},
 	{"query", func(s *server, db *sql.DB, ctx context.Context) {
-		for _, query := range []string{"rows 3", "sets", "skip", "fail", "breaks", "fails to close"} {
+		for _, query := range []string{"rows 3", "sets", "skip", "skips", "wrapped-skip", "fail", "breaks", "fails to close"} {
 			rows, err := db.QueryContext(ctx, query)
 			if err != nil {
 				s.log("got error %v", err)
@@ -69,7 +69,7 @@ var scenarios = []scenario{
 		s.log("got %q, %v", out, err)
 	}},
 	{"prepared", func(s *server, db *sql.DB, ctx context.Context) {
-		for _, query := range []string{"rows 1", "skip", "fail"} {
+		for _, query := range []string{"rows 1", "skip", "skips", "wrapped-skip", "fail"} {
 			stmt, err := db.PrepareContext(ctx, query)
 			s.log("got %v", err)
 			_, err = stmt.ExecContext(ctx)
@@ -77,6 +77,64 @@ var scenarios = []scenario{
 			drain(s, func() (*sql.Rows, error) { return stmt.QueryContext(ctx) })
 			s.log("close: %v", stmt.Close())
 		}
+	}},
+	{"contexts of a statement", func(s *server, db *sql.DB, ctx context.Context) {
+		other := context.WithValue(context.Background(), valuer{}, 1) // ends never
+		for _, each := range [][2]context.Context{{ctx, other}, {other, ctx}} {
+			stmt, err := db.PrepareContext(each[0], "rows 1")
+			s.log("got %v", err)
+			_, err = stmt.ExecContext(each[1])
+			s.log("exec: %v", err)
+			drain(s, func() (*sql.Rows, error) { return stmt.QueryContext(each[1]) })
+			s.log("close: %v", stmt.Close())
+		}
+	}},
+	{"statements in a transaction", func(s *server, db *sql.DB, ctx context.Context) {
+		stmt, err := db.PrepareContext(ctx, "rows 1")
+		s.log("got %v", err)
+		tx, err := db.BeginTx(ctx, nil)
+		s.log("begin: %v", err)
+		again := tx.StmtContext(ctx, tx.StmtContext(ctx, stmt)) // the second takes what the first has prepared
+		_, err = again.ExecContext(ctx)
+		s.log("exec: %v", err)
+		own, err := tx.PrepareContext(ctx, "rows 2")
+		s.log("got %v", err)
+		drain(s, func() (*sql.Rows, error) { return own.QueryContext(ctx) })
+		s.log("commit: %v", tx.Commit())
+		_, err = own.ExecContext(ctx)
+		s.log("after the commit: %v", err)
+		drain(s, func() (*sql.Rows, error) { return stmt.QueryContext(ctx) })
+		s.log("close: %v", stmt.Close())
+	}},
+	{"two cursors in a transaction", func(s *server, db *sql.DB, ctx context.Context) {
+		tx, err := db.BeginTx(ctx, nil)
+		s.log("begin: %v", err)
+		first, err := tx.QueryContext(ctx, "rows 2")
+		s.log("got %v", err)
+		second, err := tx.QueryContext(ctx, "rows 3")
+		s.log("got %v", err)
+		for first.Next() && second.Next() {
+			var a, b any
+			s.log("rows %v, %v, %v, %v", first.Scan(&a), second.Scan(&b), a, b)
+		}
+		s.log("commit: %v", tx.Commit()) // closes both
+		s.log("rows: %v, %v; close: %v, %v", first.Err(), second.Err(), first.Close(), second.Close())
+	}},
+	{"cursor in a column", func(s *server, db *sql.DB, ctx context.Context) {
+		rows, err := db.QueryContext(ctx, "cursor")
+		if err != nil {
+			s.log("got %v", err)
+			return
+		}
+		for rows.Next() {
+			var inner sql.Rows
+			err := rows.Scan(&inner)
+			s.log("scan: %v", err)
+			if err == nil {
+				readAll(s, &inner)
+			}
+		}
+		s.log("rows: %v; close: %v", rows.Err(), rows.Close())
 	}},
 	{"transaction", func(s *server, db *sql.DB, ctx context.Context) {
 		for _, o := range []*sql.TxOptions{nil, {}, {ReadOnly: true}, {Isolation: sql.LevelSerializable}} {
@@ -126,6 +184,9 @@ var scenarios = []scenario{
 			s.log("exec: %v", err)
 			s.bad = n
 			drain(s, func() (*sql.Rows, error) { return db.QueryContext(ctx, "bad") })
+			s.bad = n
+			_, err = db.ExecContext(ctx, "wrapped-bad")
+			s.log("exec: %v", err)
 		}
 		s.bad = 1
 		tx, _ := db.BeginTx(ctx, nil)
@@ -158,7 +219,7 @@ var scenarios = []scenario{
 func arguments(s *server) [][]any {
 	v := valuer{s}
 	return [][]any{
-		{int64(1), "text", nil}, {int32(2)}, {sql.NullString{String: "null", Valid: true}}, {[]byte("bytes")},
+		{int64(1), "text", nil}, {int32(2)}, {uint64(1)}, {uint64(1 << 63)}, {sql.NullString{String: "null", Valid: true}}, {[]byte("bytes")},
 		{sql.Named("name", 3)}, {v}, {removed{}, 4}, {connOnly("x")}, {stmtOnly("x")}, {convertOnly("x")},
 		{struct{ unsupported int }{}}, {connOnly("x"), stmtOnly("y"), v},
 	}

@@ -1,8 +1,10 @@
 package sqlitetrace_test
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,4 +54,41 @@ func TestHeld(t *testing.T) {
 			t.Errorf("all are closed: got %v, want nothing", got)
 		}
 	})
+}
+
+// TestRequestsCollected wants nothing of a request to be kept by the connection
+// that has served it: it may stay idle for long.
+func TestRequestsCollected(t *testing.T) {
+	p := sqlitetrace.New(sqlitetrace.Options{})
+	db := p.OpenDB(&server{shape: shape{conn: "EQ"}})
+	defer db.Close()
+	defer watch(t, p).Close()
+	collected := make(chan struct{})
+	serve := func() {
+		type key struct{}
+		r := new([1 << 10]byte)
+		runtime.AddCleanup(r, func(done chan struct{}) { close(done) }, collected)
+		ctx := context.WithValue(t.Context(), key{}, r)
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.ExecContext(ctx, "plain"); err != nil {
+			t.Error(err)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Error(err)
+		}
+	}
+	serve()
+	for range 200 {
+		runtime.GC()
+		select {
+		case <-collected:
+			return
+		default:
+			runtime.Gosched() // to the goroutines of the transaction and of cleanups
+		}
+	}
+	t.Error("the context of a transaction that is over is still alive")
 }

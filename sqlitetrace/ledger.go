@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	// pastHolds is how many ended holds a ledger keeps while somebody waits.
+	// pastHolds is how many ended holds a ledger keeps while somebody waits. What
+	// was waited for longer ago is charged to "(other)".
 	pastHolds = 256
 	// shortestSleep is the first sleep of SQLite's busy handler. What takes less
 	// has not waited.
@@ -32,7 +33,8 @@ type ledger struct {
 
 	mu   sync.Mutex
 	past [pastHolds]pastHold
-	n    int // holds ever kept
+	n    int   // holds ever kept
+	lost int64 // when the last hold that is kept no more had ended
 }
 
 func newLedger(p *Probe) *ledger { return &ledger{pairs: p.pairs} }
@@ -42,6 +44,11 @@ func newLedger(p *Probe) *ledger { return &ledger{pairs: p.pairs} }
 type hold struct {
 	series atomic.Pointer[series] // the method that took it
 	start  atomic.Int64
+
+	// Of a transaction's hold; see stale.go.
+	sure   atomic.Int64 // when SQLite had given it for certain; 0 for a bid, negative when it was refuted
+	failed atomic.Int64 // when a statement failed that may have ended it; 0 for none
+	ending atomic.Bool  // the commit or rollback is under way
 }
 
 // A pastHold is a hold that has ended.
@@ -60,12 +67,17 @@ const (
 	bidWaiting     // somebody had it
 )
 
-// bid begins an execution that needs the write lock, unless its connection has
-// it already.
+// bidForLock begins an execution that needs the write lock, unless its connection
+// has it or bids for it already.
 func (x *execution) bidForLock() {
 	c := x.conn
 	l := c.db.ledger
-	if l == nil || c.holding {
+	switch {
+	case l == nil || c.holding && c.hold.sure.Load() > 0:
+		return
+	case c.holding:
+		c.forget()
+	case l.current.Load() == &c.hold: // by a cursor that is open
 		return
 	}
 	holder := x.series
@@ -90,11 +102,16 @@ func (x *execution) settleLock(end int64, keep bool) {
 	c := x.conn
 	l, from := c.db.ledger, x.span.Start()
 	waiting := x.bid == bidWaiting || l.current.Load() != &c.hold // or displaced
+	// A violated constraint is found by who has the lock, and a transaction keeps it.
+	got := x.outcome == outcomeRan && (x.failure == classNone || x.failure == classConstraint)
+	keep = keep && !c.tx.over
+	if got && waiting {
+		l.refute(x, end)
+	}
 	if x.outcome == outcomeRan {
 		from = l.charge(x, waiting, end)
 		x.waited = from - x.span.Start()
 	}
-	got := x.failure == classNone && x.outcome == outcomeRan
 	switch {
 	case got && waiting && keep:
 		c.hold.start.Store(from)
@@ -110,6 +127,8 @@ func (x *execution) settleLock(end int64, keep bool) {
 	switch {
 	case got && keep:
 		c.holding, c.heldSince = true, from
+		c.hold.sure.Store(end)
+		c.doubt(x, end)
 	case got:
 		l.held(c, from, end)
 	}
@@ -130,21 +149,37 @@ func (c *conn) releaseLock(end int64) {
 		return
 	}
 	c.holding = false
-	l := c.db.ledger
-	l.leave(&c.hold)
-	l.held(c, c.heldSince, end)
+	l, h := c.db.ledger, &c.hold
+	if refuted := h.sure.Swap(0) < 0; refuted { // and taken off the ledger
+		h.record(c.heldSince, end, c.shard)
+	} else {
+		l.leave(h)
+		l.held(c, c.heldSince, end)
+	}
+	h.failed.Store(0)
+	h.ending.Store(false)
 }
 
 // held records a hold that has ended, and keeps it for those who wait now.
 func (l *ledger) held(c *conn, start, end int64) {
-	s := c.hold.series.Load()
-	s.locks().hold.RecordShard(c.shard, end-start)
+	c.hold.record(start, end, c.shard)
+	l.keep(pastHold{&c.hold, c.hold.series.Load(), start, end})
+}
+
+func (h *hold) record(start, end int64, shard int) {
+	h.series.Load().holds().RecordShard(shard, end-start)
+}
+
+// keep keeps a hold that has ended for those who wait now.
+func (l *ledger) keep(h pastHold) {
 	if l.waiters.Load() <= 0 {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.past[l.n%pastHolds] = pastHold{&c.hold, s, start, end}
+	slot := &l.past[l.n%pastHolds]
+	l.lost = slot.end
+	*slot = h
 	l.n++
 }
 
@@ -190,6 +225,10 @@ func (l *ledger) chargeHolders(x *execution, start, end int64) (until int64, ok 
 			l.pairs.waited(x.series, last.series, min(last.end, end)-max(last.start, start), 0)
 		}
 		last = h
+		blocked += ns
+	}
+	if ns := min(l.lost, end) - start; ns > 0 {
+		l.pairs.waited(x.series, l.pairs.forgotten, ns, 0)
 		blocked += ns
 	}
 	for i := max(0, l.n-pastHolds); i < l.n; i++ {

@@ -348,3 +348,29 @@ func TestLedgerConcurrent(t *testing.T) {
 		}
 	})
 }
+
+// TestLedgerForgets has 390 short holds pass by one that waits, and wants those
+// that the ledger has no room for to be neither polling nor the last holder's.
+func TestLedgerForgets(t *testing.T) {
+	inFile(t, 0, func(t *testing.T, _ *lockFile, p *sqlitetrace.Probe, open func(*testing.T) *sql.DB) {
+		w, writer, waiter := watch(t, p), open(t), open(t)
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for range 400 {
+				writer.ExecContext(labelled("write"), "INSERT 900us")
+				time.Sleep(100 * time.Microsecond)
+			}
+		})
+		// It tries in the middle of holds, last at 338.5, and at 438.5 ms.
+		time.Sleep(10500 * time.Microsecond)
+		waiter.ExecContext(labelled("wait"), "INSERT 3ms")
+		wg.Wait()
+		// The holds from 144 ms on are known.
+		wantMS(t, w.Close(), map[string]map[string]float64{
+			"tidestaff.db.lock.wait.time":     {"wait for (other)": 133.4, "wait for write": 294.6},
+			"tidestaff.db.lock.poll.time":     {"wait for (other)": 0, "wait for write": 64.2},
+			"tidestaff.db.others.wait.time":   {"(other)": 133.4, "write": 294.6},
+			"tidestaff.db.lock.hold.duration": {"write": 360, "wait": 3},
+		})
+	})
+}

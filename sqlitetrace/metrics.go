@@ -15,12 +15,17 @@ const (
 	// AttrOperation is the kind of operation: "exec", "query" or "tx" (begin,
 	// commit and rollback).
 	AttrOperation = "tidestaff.db.operation"
-	// AttrPhase is where the time of a query went: "call", "step" or "close".
+	// AttrPhase is where the time of a query went: "call", "step", "close" or
+	// "idle"; and of a transaction: "begin", "statements", "idle", "commit" or
+	// "rollback".
 	AttrPhase = "tidestaff.db.phase"
 
 	// attrErrorType is OpenTelemetry's attribute for the class of a failure.
 	attrErrorType = "error.type"
 )
+
+// other stands for everything beyond a table's bounds.
+const other = "(other)"
 
 // systemSQLite is the default of Options.System, by OpenTelemetry's name.
 const systemSQLite = "sqlite"
@@ -36,7 +41,7 @@ var (
 		Help:  "Statements executed, each once.",
 		Bench: []probe.Bench{{Unit: "queries/op", Stat: "value", PerOp: true, Better: "lower", Exact: true}}}
 	descQueryTime = &probe.Desc{Name: "tidestaff.db.query.time", Unit: "s", Kind: probe.KindCounter,
-		Help: "Time in the driver of queries that were closed, by phase: the call, stepping the rows (sampled beyond 2, unless Options.RowTiming says otherwise), the close."}
+		Help: "Where the time of queries went that were closed, by phase: the call, stepping the rows (sampled beyond 2, unless Options.RowTiming says otherwise), the close, and idle: the application's own, in between."}
 	descRows = &probe.Desc{Name: "db.client.response.returned_rows", Unit: "{row}", Kind: probe.KindDistribution,
 		Help:   "Rows stepped per query.",
 		Bounds: []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000},
@@ -92,10 +97,12 @@ type series struct {
 	cursor lazy[cursorSeries]
 	rows   lazy[probe.Recorder] // affected
 	tx     lazy[txSeries]
-	lock   lazy[lockSeries]
+	lock   lazy[probe.Recorder] // holds
 	wait   lazy[probe.Recorder] // for a connection
 	others [resources]lazy[probe.Counter]
 	plans  [sqlplan.AutoIndex + 1]lazy[probe.Counter] // executions
+
+	samples probe.Counter // of steps, that the times of queries rest on
 }
 
 // A kindSeries has what all kinds have. Counters of failures are made when one
@@ -107,14 +114,15 @@ type kindSeries struct {
 	retries  lazy[probe.Counter]
 }
 
-// A cursorSeries has what only queries have. The three phases are counters and
-// no distributions: their sums say where the time went, and three more
-// distributions per method would double the memory.
+// A cursorSeries has what only queries have. The four phases are counters and
+// no distributions: their sums say where the time went, and four more
+// distributions per method would more than double the memory.
 type cursorSeries struct {
-	call, step, close *probe.Counter  // ns; step is nil if no step is timed
-	rows              *probe.Recorder // per query
-	held              *probe.Recorder // ns, from the call's start to the close's end
-	active            *probe.Counter
+	call, close *probe.Counter  // ns
+	step, idle  *probe.Counter  // ns; nil if no step is timed
+	rows        *probe.Recorder // per query
+	held        *probe.Recorder // ns, from the call's start to the close's end
+	active      *probe.Counter
 }
 
 // base are the attributes that all series of the method have, with more.
@@ -138,6 +146,9 @@ func (s *series) of(k kind) *kindSeries {
 	}
 	return s.kinds[k].get(func() *kindSeries {
 		ks := &kindSeries{duration: s.probe.core.Recorder(descDuration, s.attrs(k)...)}
+		if k == kindQuery {
+			ks.duration.SampledBy(&s.samples)
+		}
 		if k != kindTx {
 			ks.queries = s.probe.core.Counter(descQueries, s.attrs(k)...)
 		}
@@ -159,7 +170,9 @@ func (s *series) cursors() *cursorSeries {
 			active: core.Counter(descActive, attrs...),
 		}
 		if s.probe.timing != RowTimingOff {
-			cs.step = phase("step")
+			cs.step, cs.idle = phase("step"), phase("idle")
+			cs.step.SampledBy(&s.samples)
+			cs.idle.SampledBy(&s.samples)
 		}
 		return cs
 	})

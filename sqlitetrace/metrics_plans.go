@@ -23,7 +23,13 @@ var (
 		Help:  "Tables that a statement's plan reads from end to end, one for each execution and table, those of its triggers included. Only with Options.Plans.",
 		Bench: []probe.Bench{{Unit: "full-scans/op", Stat: "value", PerOp: true, Better: "lower", Exact: true}}}
 
-	planDescs = []*probe.Desc{descPlans, descFullScans}
+	descLooks = &probe.Desc{Name: "tidestaff.sqlite.plan_looks", Unit: "{look}", Kind: probe.KindCounter,
+		Help: "Looks at a statement's plan before it ran, and at the schema before a transaction began, known ones included. Only with Options.Plans."}
+	descLookTime = &probe.Desc{Name: "tidestaff.sqlite.plan_look.time", Unit: "s", Kind: probe.KindCounter,
+		Help:  "Time of the looks at plans: what they add to the program's own, waits for locks included. Only with Options.Plans.",
+		Bench: []probe.Bench{{Unit: "plan-look-ns/op", Stat: "value", PerOp: true, Better: "lower"}}}
+
+	planDescs = []*probe.Desc{descPlans, descFullScans, descLooks, descLookTime}
 )
 
 // maxScans bounds the methods × roles × tables × classes that are kept apart.
@@ -40,7 +46,6 @@ type scanKey struct {
 // newScans makes the table of a probe's full scans.
 func newScans(p *Probe) *probe.Table[scanKey, probe.Counter] {
 	return probe.NewTable(maxScans, scanKey{}, func(k scanKey) *probe.Counter {
-		const other = "(other)"
 		method, role, table, class := other, other, other, other
 		if k.series != nil {
 			method, role, table, class = k.series.label.Method, k.series.label.Role, k.table, k.class.String()
@@ -49,6 +54,19 @@ func newScans(p *Probe) *probe.Table[scanKey, probe.Counter] {
 			probe.Attr{Key: probe.AttrMethod, Value: method}, probe.Attr{Key: probe.AttrRole, Value: role},
 			probe.Attr{Key: AttrTable, Value: table}, probe.Attr{Key: AttrPlan, Value: class})
 	})
+}
+
+// A lookSeries has what the looks at a database's plans cost.
+type lookSeries struct{ looks, time *probe.Counter }
+
+// looked counts a look that took ns nanoseconds.
+func (c *conn) looked(ns int64) {
+	p, db := c.probe, c.db
+	s := db.looks.get(func() *lookSeries {
+		return &lookSeries{p.core.Counter(descLooks, p.attrsOf(db)...), p.core.Counter(descLookTime, p.attrsOf(db)...)}
+	})
+	s.looks.Add(1)
+	s.time.Add(ns)
 }
 
 // planned counts an execution by its plan.

@@ -8,8 +8,9 @@ const (
 	// commit that returned an error; "abandoned", rolled back because its
 	// context had ended, or its connection closed under it.
 	AttrOutcome = "tidestaff.transaction.outcome"
-	// AttrHolder is the method that held what another one waited for, and
-	// "(external)" if it was none that this probe sees.
+	// AttrHolder is the method that held what another one waited for,
+	// "(external)" if it was none that this probe sees, and "(other)" for those
+	// beyond 500 pairs, or before the last 256 holds of one wait.
 	AttrHolder = "tidestaff.lock.holder"
 	// AttrHolderRole is the role of the method that held it.
 	AttrHolderRole = "tidestaff.lock.holder.role"
@@ -71,11 +72,6 @@ type txSeries struct {
 	active            *probe.Counter
 }
 
-// A lockSeries has what only holders of the write lock have.
-type lockSeries struct {
-	hold *probe.Recorder // ns
-}
-
 // transactions gives the series that only transactions have.
 func (s *series) transactions() *txSeries {
 	return s.tx.get(func() *txSeries {
@@ -91,14 +87,12 @@ func (s *series) transactions() *txSeries {
 	})
 }
 
-// locks gives the series that only holders of the write lock have.
-func (s *series) locks() *lockSeries {
-	return s.lock.get(func() *lockSeries {
-		return &lockSeries{hold: s.probe.core.Recorder(descHold, s.base()...)}
-	})
+// holds gives the recorder of the method's holds of the write lock.
+func (s *series) holds() *probe.Recorder {
+	return s.lock.get(func() *probe.Recorder { return s.probe.core.Recorder(descHold, s.base()...) })
 }
 
-// held counts a transaction that has ended.
+// ended counts a transaction that has ended.
 func (s *series) ended(t *tx, o txOutcome, hold, end int64, shard int) {
 	ts, core := s.transactions(), &s.probe.core
 	phase := 0
@@ -143,7 +137,8 @@ type pairKey struct{ waiter, holder *series }
 
 // pairs are the series of waits.
 type pairs struct {
-	table *probe.Table[pairKey, pair]
+	table     *probe.Table[pairKey, pair]
+	forgotten *series // the holder whom the ledger does not know any more
 }
 
 type pair struct{ waits, wait, poll *probe.Counter }
@@ -155,17 +150,18 @@ func newPairs(p *Probe) *pairs {
 		}
 		return s.label.Method, s.label.Role
 	}
-	return &pairs{probe.NewTable(maxPairs, pairKey{}, func(k pairKey) *pair {
+	table := probe.NewTable(maxPairs, pairKey{}, func(k pairKey) *pair {
 		unknown := "(external)"
 		if k.waiter == nil {
-			unknown = "(other)" // beyond the limit
+			unknown = other // beyond the limit
 		}
 		waiter, waiterRole := word(k.waiter, unknown)
 		holder, holderRole := word(k.holder, unknown)
 		attrs := []probe.Attr{{Key: AttrSystem, Value: p.system}, {Key: probe.AttrMethod, Value: waiter}, {Key: probe.AttrRole, Value: waiterRole},
 			{Key: AttrHolder, Value: holder}, {Key: AttrHolderRole, Value: holderRole}}
 		return &pair{p.core.Counter(descLockWaits, attrs...), p.core.Counter(descLockWait, attrs...), p.core.Counter(descLockPoll, attrs...)}
-	})}
+	})
+	return &pairs{table, &series{probe: p, label: &probe.Label{Method: other, Role: other}}}
 }
 
 // waited charges a wait of ns, of which poll was polling, to both sides.

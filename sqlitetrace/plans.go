@@ -3,9 +3,9 @@ package sqlitetrace
 import (
 	"context"
 	"database/sql/driver"
-	"io"
 
 	"github.com/tidestaff/tidestaff/internal/sqlplan"
+	"github.com/tidestaff/tidestaff/probe"
 )
 
 // Plans says whether SQLite is asked how it will run each statement. It is for
@@ -65,24 +65,33 @@ func (p *planner) look(ctx context.Context, query string, args []driver.NamedVal
 	if !p.conn.probe.core.Watched() {
 		return nil // see missed
 	}
+	start := probe.Now()
 	defer func() {
 		p.ctx = nil
 		if recover() != nil { // a driver that does not expect it; see resultCode
 			plan = new(sqlplan.Plan)
 		}
+		p.conn.looked(probe.Now() - start)
 	}()
 	st := p.conn.statement(query)
 	if st.effect == effectBegin || st.effect == effectImmediate || st.savepoints > 0 {
-		p.refresh(ctx)
+		p.learn(ctx)
 	}
-	p.ctx = lookContext{ctx}
+	p.ctx = ownContext{ctx}
 	found, _, _ := p.inspector.Inspect(p, query, args)
 	p.follow(st)
 	return &found
 }
 
-// refresh reads the schema if it has changed. If that fails, plans are unknown.
+// refresh is a look at the schema alone.
 func (p *planner) refresh(ctx context.Context) {
+	start := probe.Now()
+	p.learn(ctx)
+	p.conn.looked(probe.Now() - start)
+}
+
+// learn reads the schema if it has changed. If that fails, plans are unknown.
+func (p *planner) learn(ctx context.Context) {
 	if p.InTx() {
 		return
 	}
@@ -90,7 +99,7 @@ func (p *planner) refresh(ctx context.Context) {
 		p.ctx = nil
 		_ = recover()
 	}()
-	p.ctx = lookContext{ctx}
+	p.ctx = ownContext{ctx}
 	_ = p.inspector.Refresh(p)
 }
 
@@ -118,42 +127,9 @@ func (p *planner) follow(st *statement) {
 // InTx implements sqlplan.Querier.
 func (p *planner) InTx() bool { return p.conn.tx.open || p.unseen > 0 }
 
-// A lookContext is the caller's context under another type: a driver may know
-// its own contexts by their type and take the call for another one.
-type lookContext struct{ context.Context }
-
 // Query implements sqlplan.Querier.
 func (p *planner) Query(text string, args []driver.NamedValue, each func([]driver.Value)) error {
-	c := p.conn
-	rows, err := driver.Rows(nil), error(driver.ErrSkip)
-	if c.queryer != nil || c.legacyQueryer != nil {
-		rows, err = c.queryInner(p.ctx, text, args)
-	}
-	if err == driver.ErrSkip {
-		var prepared driver.Stmt
-		if prepared, err = c.prepareInner(p.ctx, text); err != nil {
-			return err
-		}
-		defer prepared.Close()
-		s := stmt{inner: prepared}
-		s.queryer, _ = prepared.(driver.StmtQueryContext)
-		rows, err = s.queryInner(p.ctx, args)
-	}
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	row := make([]driver.Value, len(rows.Columns()))
-	for {
-		switch err := rows.Next(row); err {
-		case nil:
-			each(row)
-		case io.EOF:
-			return nil
-		default:
-			return err
-		}
-	}
+	return p.conn.ask(p.ctx, text, args, each)
 }
 
 // planNumbered is plan for a call of the old kind, without context and names.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -97,13 +99,50 @@ func TestLookWhen(t *testing.T) {
 		"another system": {sqlitetrace.Options{Plans: sqlitetrace.PlansOnce, System: "postgresql"}, true},
 	} {
 		p := sqlitetrace.New(tc.o)
+		var w *probe.Window
 		if tc.watched {
-			watch(t, p)
+			w = watch(t, p)
 		}
 		if _, looks := runPlanned(t, &server{shape: shape{conn: "EQ"}}, p); len(looks) > 0 {
 			t.Errorf("%s: got looks %q, want none", name, looks)
 		}
+		if w == nil {
+			w = watch(t, p)
+		}
+		for m := range w.Close().Find("tidestaff.sqlite.plan_looks") {
+			t.Errorf("%s: got %v looks counted, want none", name, m.Value)
+		}
 	}
+}
+
+// TestLookCost has each EXPLAIN take 5 ms, and wants that to be the looks' time
+// and nobody else's.
+func TestLookCost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := sqlitetrace.New(sqlitetrace.Options{Plans: sqlitetrace.PlansOnce})
+		db := p.OpenDB(&server{shape: shape{conn: "EQ"}, explain: func() error {
+			time.Sleep(5 * time.Millisecond)
+			return errFake
+		}})
+		defer db.Close()
+		w := watch(t, p)
+		ctx := labelled("m")
+		read(t, db, ctx, "SELECT 1")
+		db.ExecContext(ctx, "SELECT 1")        // its look failed, so there is another one
+		db.ExecContext(ctx, "PRAGMA optimize") // a look that asks nothing
+		tx, err := db.BeginTx(ctx, nil)        // a look at the schema
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx.Rollback()
+		r := w.Close()
+		if looks, time := total(r, "tidestaff.sqlite.plan_looks"), total(r, "tidestaff.sqlite.plan_look.time"); looks != 4 || time != 0.010 {
+			t.Errorf("looks, their time: got %v, %v, want 4, 0.01", looks, time)
+		}
+		if got := total(r, "db.client.operation.duration"); got != 0 {
+			t.Errorf("time of the program's own: got %v, want 0", got)
+		}
+	})
 }
 
 // TestScansBounded scans more tables than are kept apart, and wants none lost.

@@ -12,7 +12,8 @@ import (
 // The attributes of pools and files.
 const (
 	// AttrPool is OpenTelemetry's attribute for the name of a pool of
-	// connections: the file's name, "#2" and so on for a second one of it.
+	// connections: the name of its database (see AttrNamespace), with "#2" and so
+	// on behind it for a second one of it, and "(other)" beyond 64.
 	AttrPool = "db.client.connection.pool.name"
 	// AttrState is OpenTelemetry's attribute for the state of connections:
 	// "used" or "idle".
@@ -21,7 +22,9 @@ const (
 	// "idle_time" or "lifetime".
 	AttrCloseReason = "tidestaff.close.reason"
 	// AttrNamespace is OpenTelemetry's attribute for the database: its file's
-	// name.
+	// name, or all of its path where another file has that name; "memory",
+	// "database" if it was opened by a connector or is no SQLite, "(other)" beyond
+	// 64.
 	AttrNamespace = "db.namespace"
 	// AttrFile is which of a database's files it is: "database" or "wal".
 	AttrFile = "tidestaff.db.file"
@@ -83,7 +86,7 @@ func (p *Probe) openDB(c *connector) *sql.DB {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	c.pool = &pool{db: db}
-	c.pool.name, c.pool.series = p.poolSeries(c.db.name())
+	c.pool.name, c.pool.series = p.poolSeries(c.db.name)
 	c.pool.series.users++
 	all.open[c.pool] = struct{}{}
 	return db
@@ -103,18 +106,16 @@ func (p *Probe) poolSeries(base string) (string, *poolSeries) {
 			return name, s
 		case s != nil:
 			continue
-		case len(names) >= maxPools && names[otherPool] != nil:
-			return otherPool, names[otherPool]
+		case len(names) >= maxPools && names[other] != nil:
+			return other, names[other]
 		case len(names) >= maxPools:
-			name = otherPool
+			name = other
 		}
 		s = p.newPoolSeries(name)
 		names[name] = s
 		return name, s
 	}
 }
-
-const otherPool = "(other)"
 
 func (p *Probe) newPoolSeries(name string) *poolSeries {
 	core := &p.core
@@ -132,11 +133,6 @@ func (p *Probe) newPoolSeries(name string) *poolSeries {
 		waits: core.Counter(descPoolWaits, attrs()...), wait: core.Counter(descPoolWait, attrs()...),
 		byIdle: closed("max_idle"), byTime: closed("idle_time"), byLife: closed("lifetime"),
 	}
-}
-
-// waits gives the recorder of the method's waits for a connection.
-func (s *series) waits() *probe.Recorder {
-	return s.wait.get(func() *probe.Recorder { return s.probe.core.Recorder(descCallWait, s.base()...) })
 }
 
 // closePool takes the pool's last numbers when its *sql.DB is closed.
@@ -162,7 +158,7 @@ func (p *Probe) sample() {
 		pl.sample(pl.db.Stats())
 	}
 	p.pools.mu.Unlock()
-	p.databases.sample(&p.core, p.system)
+	p.databases.sample(p)
 }
 
 // sample adds what has changed since the last time.

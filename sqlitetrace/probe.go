@@ -21,15 +21,22 @@ type Options struct {
 	// MaxSeries bounds the methods × roles that are kept apart; 0 means 500.
 	// The rest share the method "(other)", so that no count is lost.
 	MaxSeries int
+	// SkipPackages are import paths of further packages that stand between the
+	// service's own code and database/sql, each with all packages below it: a
+	// wrapper, generated code. The method of an operation is not looked for in
+	// them, as it is not in those that are known (sqlx, gorm, ent, bun, squirrel
+	// and their like, and types with the four methods that sqlc calls).
+	SkipPackages []string
 	// RowTiming says how the time of stepping rows is found; the zero value
 	// samples it.
 	RowTiming RowTiming
 	// DBKey tells one database from another by the data source name with which
-	// it is opened: equal keys share a write lock, none is shared under "". If
-	// nil, the key is the file's absolute path, which is found in the names of
-	// modernc.org/sqlite, mattn/go-sqlite3 and ncruces/go-sqlite3. It is called
-	// with "" for a connector, whose name is not known; if nil, each connector
-	// is a database of its own.
+	// it is opened: databases of equal keys share a write lock, and one of the
+	// key "" is taken to have none. If nil, the key is the file's absolute path,
+	// which is found in the names of modernc.org/sqlite, mattn/go-sqlite3 and
+	// ncruces/go-sqlite3. A connector's name is not known: DBKey is called with
+	// "" for it, and if it is nil or answers "", that connector is a database of
+	// its own. It is not called if System is not "sqlite".
 	DBKey func(dsn string) string
 	// Slow has every statement, begin, commit and rollback that spends this long
 	// or longer in the driver make an event "tidestaff.db.slow"; 0 makes none.
@@ -86,13 +93,14 @@ func New(o Options) *Probe {
 		p.system = systemSQLite
 	}
 	p.core.Name, p.core.Activity = o.Name, "statement"
-	p.core.Descs = slices.Concat(descs, txDescs, poolDescs, planDescs)
+	p.core.Descs = slices.Concat(descs, txDescs, poolDescs, planDescs, pageDescs, checkpointDescs)
 	p.core.Sample = p.sample
 	p.slow, p.driver = int64(o.Slow), o.DriverAs
 	p.pools.open, p.pools.names = map[*pool]struct{}{}, map[string]*poolSeries{}
 	p.dbKey, p.databases.byKey, p.pairs = o.DBKey, map[string]*database{}, newPairs(p)
 	p.plans, p.scans = o.Plans, newScans(p)
 	p.series = probe.NewSeries(o.MaxSeries, func(l *probe.Label) *series { return &series{probe: p, label: l} })
+	p.series.Skip(o.SkipPackages...)
 	return p
 }
 

@@ -28,19 +28,24 @@ const maxWrappers = 32
 
 func unwrap(dc any) any {
 	for range maxWrappers {
-		var inner driver.Conn
-		switch w := dc.(type) {
-		case interface{ Unwrap() driver.Conn }:
-			inner = w.Unwrap()
-		case interface{ Raw() driver.Conn }:
-			inner = w.Raw()
-		case interface{ WrappedConn() driver.Conn }:
-			inner = w.WrappedConn()
-		}
+		inner := innerConn(dc)
 		if inner == nil {
 			break
 		}
 		dc = inner
 	}
 	return dc
+}
+
+// innerConn is what a wrapper wraps, nil for what is none.
+func innerConn(dc any) driver.Conn {
+	switch w := dc.(type) {
+	case interface{ Unwrap() driver.Conn }:
+		return w.Unwrap()
+	case interface{ Raw() driver.Conn }:
+		return w.Raw()
+	case interface{ WrappedConn() driver.Conn }:
+		return w.WrappedConn()
+	}
+	return nil
 }

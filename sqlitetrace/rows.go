@@ -37,12 +37,18 @@ func (x *execution) wrapRows(inner driver.Rows, err error) (driver.Rows, error) 
 		return inner, err
 	}
 	now := probe.Now()
-	r := rows{inner: inner, x: *x, call: now - x.span.Start()}
-	r.timer = newStepTimer(x.conn.probe.timing, uint32(now))
+	call := now - x.span.Start()
+	x.began(call)
 	x.series.cursors().active.Add(1)
-	x.began(r.call)
+	r, exact := newRows(inner)
+	r.inner, r.x, r.call = inner, *x, call
+	r.timer = newStepTimer(x.conn.probe.timing, uint32(now))
+	x.conn.open.opened(r)
 	x.series = nil // the rows end it, and with it the bid for the lock
-	return r.exact(), nil
+	if x.text.effect == effectCheckpoint {
+		exact = r.peeked(exact)
+	}
+	return exact, nil
 }
 
 // Next implements [driver.Rows].
@@ -115,11 +121,15 @@ func (r *rows) end(start int64) {
 	// What is estimated cannot be longer than the time there was for it.
 	step := min(r.timer.estimate(), held-r.call-closing)
 	x.op.AddQueries(0, step+closing, r.count())
+	if n := r.timer.scaled(); n > 0 {
+		x.series.samples.Add(n)
+	}
 	x.count(r.call + step + closing)
 	s := x.series.cursors()
 	s.call.Add(r.call)
 	if s.step != nil {
 		s.step.Add(step)
+		s.idle.Add(held - r.call - step - closing)
 	}
 	s.close.Add(closing)
 	s.rows.RecordShard(x.conn.shard, r.count())

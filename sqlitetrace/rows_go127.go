@@ -15,16 +15,15 @@ type scannerRows struct {
 	scanner driver.RowsColumnScanner
 }
 
-// exact gives the rows the interfaces that their original has, and puts them on
-// the list of what is open.
-func (r rows) exact() driver.Rows {
-	if s, ok := r.inner.(driver.RowsColumnScanner); ok {
-		scanner := &scannerRows{r, s}
-		r.x.conn.open.opened(&scanner.rows)
-		return scanner
+// newRows makes empty rows, and exact, which is them with the interfaces that
+// their original has.
+func newRows(inner driver.Rows) (r *rows, exact driver.Rows) {
+	if scanner, ok := inner.(driver.RowsColumnScanner); ok {
+		s := &scannerRows{scanner: scanner}
+		return &s.rows, s
 	}
-	r.x.conn.open.opened(&r)
-	return &r
+	r = new(rows)
+	return r, r
 }
 
 // NextRow implements [driver.RowsColumnScanner].

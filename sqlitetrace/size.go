@@ -11,8 +11,8 @@ import (
 //
 // Note: it only asks the file system. Free pages stand in the file's header, but
 // to open and close the file here would drop the POSIX locks that SQLite has on
-// it: they belong to the process.
-func (all *databases) sample(core *probe.Core, system string) {
+// it: they belong to the process. [Probe.CountPages] asks SQLite.
+func (all *databases) sample(p *Probe) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for _, db := range all.byKey {
@@ -25,8 +25,7 @@ func (all *databases) sample(core *probe.Core, system string) {
 				size = float64(info.Size())
 			}
 			db.sizes[i].get(func() *probe.Gauge {
-				return core.Gauge(descFileSize, probe.Attr{Key: AttrSystem, Value: system},
-					probe.Attr{Key: AttrNamespace, Value: db.name()}, probe.Attr{Key: AttrFile, Value: f.which})
+				return p.core.Gauge(descFileSize, p.attrsOf(db, probe.Attr{Key: AttrFile, Value: f.which})...)
 			}).Set(size)
 		}
 	}

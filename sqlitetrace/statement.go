@@ -3,6 +3,7 @@ package sqlitetrace
 import (
 	"strings"
 
+	"github.com/tidestaff/tidestaff/internal/sqltext"
 	"github.com/tidestaff/tidestaff/probe"
 )
 
@@ -14,14 +15,16 @@ const (
 	maxStatementLen = 8 << 10
 )
 
-// An effect is what a text does to the connection's transaction.
+// An effect is what a text does to the connection's transaction, or, if that is
+// nothing, to the database's files.
 type effect uint8
 
 const (
-	effectNone      effect = iota
-	effectBegin            // the write lock comes with the first write
-	effectImmediate        // BEGIN IMMEDIATE or EXCLUSIVE: it comes at once
-	effectCommit
+	effectNone       effect = iota
+	effectBegin             // the write lock comes with the first write
+	effectImmediate         // BEGIN IMMEDIATE or EXCLUSIVE: it comes at once
+	effectCheckpoint        // PRAGMA wal_checkpoint, alone in its text
+	effectCommit            // those from here on end it
 	effectRollback
 )
 
@@ -35,15 +38,20 @@ type statement struct {
 	writes  bool   // it needs SQLite's write lock: those, and changes of the schema
 	effect  effect
 
+	checkpoint checkpointMode // for effectCheckpoint
+
 	savepoints int // that it begins, less those that it releases
 
 	shown lazy[string] // the text, normalised
 }
 
+// maxShown bounds a text that is shown, in bytes.
+const maxShown = 500
+
 // normal is the text without its literals and comments.
 func (s *statement) normal() string {
 	return *s.shown.get(func() *string {
-		text := normalise(s.text)
+		text := sqltext.Normalize(s.text, maxShown)
 		return &text
 	})
 }
@@ -63,7 +71,9 @@ func (c *conn) statement(text string) *statement {
 		return s
 	}
 	s := c.lookUp(text)
-	c.last = s
+	if len(text) <= maxStatementLen { // a long one is not kept alive
+		c.last = s
+	}
 	return s
 }
 
@@ -81,10 +91,17 @@ func (c *conn) lookUp(text string) *statement {
 // seen.
 func parse(text string) *statement {
 	s := &statement{text: text, method: sqlcName(text)}
+	statements := 0
 	for rest := text; rest != ""; {
 		var head clause
 		head, rest = nextClause(rest)
 		s.add(head)
+		if head.n > 0 {
+			statements++
+		}
+	}
+	if s.effect == effectCheckpoint && statements > 1 {
+		s.effect = effectNone // its time is not that of the text
 	}
 	return s
 }
@@ -105,6 +122,10 @@ func (s *statement) add(head clause) {
 		s.savepoints++
 	case "RELEASE":
 		s.savepoints--
+	case "PRAGMA":
+		if mode, ok := head.checkpoint(); ok && s.effect == effectNone {
+			s.effect, s.checkpoint = effectCheckpoint, mode
+		}
 	case "COMMIT", "END":
 		s.end(effectCommit)
 	case "ROLLBACK":
@@ -124,7 +145,7 @@ func (s *statement) end(e effect) {
 
 // A clause is the beginning of a statement: its first words, in upper case.
 type clause struct {
-	words [3]string
+	words [4]string
 	n     int
 	main  string // after WITH: the word that says what is done
 }
@@ -140,22 +161,22 @@ func (c *clause) verb() string {
 // nextClause reads the text's first statement and gives what is after it.
 func nextClause(text string) (c clause, rest string) {
 	depth := 0
-	for text != "" {
-		kind, n := nextToken(text)
-		token := text[:n]
-		text = text[n:]
+	s := sqltext.Scanner{Rest: text}
+	for t := s.Solid(); t.Kind != sqltext.End; t = s.Solid() {
 		switch {
-		case kind == tokenWord:
-			c.add(token, depth)
+		case t.Kind == sqltext.Word:
+			c.add(t.Text, depth)
 			if c.isTrigger() {
 				return c, "" // its body has statements, of which none runs now
 			}
-		case token == "(":
+		case c.words[0] == "PRAGMA" && (t.Kind == sqltext.Literal || t.Kind == sqltext.Quoted):
+			c.add(strings.Trim(t.Text, "'\"`[]"), depth) // as good as a bare word there
+		case t.Text == "(":
 			depth++
-		case token == ")":
+		case t.Text == ")":
 			depth--
-		case token == ";":
-			return c, text
+		case t.Kind == sqltext.Semi:
+			return c, s.Rest
 		}
 	}
 	return c, ""
@@ -176,7 +197,7 @@ func (c *clause) add(word string, depth int) {
 
 // isTrigger recognises CREATE [TEMP] TRIGGER.
 func (c *clause) isTrigger() bool {
-	return c.words[0] == "CREATE" && c.words[c.n-1] == "TRIGGER"
+	return c.words[0] == "CREATE" && c.n <= 3 && c.words[c.n-1] == "TRIGGER"
 }
 
 // sqlcName is the name that sqlc gave the query in the comment before it, such

@@ -1,6 +1,7 @@
 package sqlitetrace
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,6 +48,37 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestParseCheckpoint recognises a checkpoint in each of its forms.
+func TestParseCheckpoint(t *testing.T) {
+	const none = checkpointModes
+	for text, want := range map[string]checkpointMode{
+		"PRAGMA wal_checkpoint":                            checkpointPassive,
+		"pragma wal_checkpoint(passive);":                  checkpointPassive,
+		"PRAGMA wal_checkpoint(nonsense)":                  checkpointPassive,
+		"PRAGMA wal_checkpoint=FULL":                       checkpointFull,
+		"PRAGMA main.wal_checkpoint ( Restart )":           checkpointRestart,
+		"PRAGMA [a b].\"wal_checkpoint\"('TRUNCATE') -- x": checkpointTruncate,
+		"PRAGMA wal_checkpoint(NOOP)":                      checkpointNoop,
+		"PRAGMA":                                           none,
+		"PRAGMA wal_autocheckpoint = 5":                    none,
+		"EXPLAIN PRAGMA wal_checkpoint":                    none,
+		"SELECT wal_checkpoint":                            none,
+		"PRAGMA wal_checkpoint; SELECT 1":                  none,
+		"BEGIN; PRAGMA wal_checkpoint":                     none,
+	} {
+		got := none
+		if s := parse(text); s.effect == effectCheckpoint {
+			got = s.checkpoint
+		}
+		if got != want {
+			t.Errorf("%q: got mode %d, want %d", text, got, want)
+		}
+	}
+	if s := parse("COMMIT; PRAGMA wal_checkpoint"); s.effect != effectCommit {
+		t.Errorf("behind a commit: got effect %d, want the commit's", s.effect)
+	}
+}
+
 func TestSqlcName(t *testing.T) {
 	for text, want := range map[string]string{
 		"-- name: GetUser :one\nSELECT 1":    "GetUser",
@@ -86,51 +118,34 @@ func TestStatementBounds(t *testing.T) {
 	}
 }
 
-// FuzzTokens wants every text to be taken apart whole, and to be parsed.
-func FuzzTokens(f *testing.F) {
-	for _, seed := range []string{
-		"SELECT a, 'it''s', x'1f', 1.5e-3, 0x1F, \"n\", `n`, [n] FROM t -- c", "$1 $tag$ x $tag$ :a @b ?1 /* x", "E'\\'' $$", "'", "é",
-	} {
+// FuzzParse wants every text to be parsed, and none to write that has no verb of
+// a write in it.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{"WITH a AS (SELECT 1) INSERT", "CREATE TRIGGER t BEGIN; END", "BEGIN; COMMIT", "E'\\'; DELETE", "ROLLBACK TO"} {
 		f.Add(seed)
 	}
+	verbs := []string{"INSERT", "UPDATE", "DELETE", "REPLACE", "CREATE", "DROP", "ALTER", "REINDEX", "VACUUM", "ANALYZE"}
 	f.Fuzz(func(t *testing.T, text string) {
-		for rest := text; rest != ""; {
-			_, n := nextToken(rest)
-			if n < 1 || n > len(rest) {
-				t.Fatalf("%q: a token of %d bytes, of %d", rest, n, len(rest))
-			}
-			rest = rest[n:]
+		s := parse(text)
+		upper := strings.ToUpper(text)
+		if s.writes && !slices.ContainsFunc(verbs, func(v string) bool { return strings.Contains(upper, v) }) {
+			t.Errorf("%q: taken for a write", text)
 		}
-		parse(text)
+		if s.changes && !s.writes {
+			t.Errorf("%q: it changes rows and writes nothing", text)
+		}
+		if shown := s.normal(); len(shown) > maxShown+len("…") {
+			t.Errorf("%q: shown in %d bytes, want at most %d and a mark", text, len(shown), maxShown)
+		}
 	})
 }
 
-func TestTokens(t *testing.T) {
-	names := map[tokenKind]string{tokenSpace: "_", tokenWord: "w", tokenQuoted: "q", tokenValue: "v", tokenParam: "p", tokenOther: "o"}
-	for text, want := range map[string]string{
-		"SELECT a":            "w _ w",
-		"'it''s'a":            "v w",
-		"'open":               "v",
-		"x'1f' N'a' E'\\'x'":  "v _ v _ v",
-		"1.5e-3+.5":           "v o v",
-		"0x1e+1":              "v o v",
-		"a1+1":                "w o v",
-		`"a""b" [c] ` + "`d`": "q _ q _ q",
-		"?,?12,:a,@b,$c":      "p o p o p o p o p",
-		"a::int":              "w o p",
-		"$1$2 $x$":            "p p _ p o",
-		"$$it's$$ $t$a$$b$t$": "v _ v",
-		"-- c\n1/* ' */2":     "_ v _ v",
-		"a$b":                 "w",
-	} {
-		var got []string
-		for rest := text; rest != ""; {
-			kind, n := nextToken(rest)
-			got = append(got, names[kind])
-			rest = rest[n:]
-		}
-		if s := strings.Join(got, " "); s != want {
-			t.Errorf("%q: got %s, want %s", text, s, want)
-		}
+// TestShown wants a statement's own text to show neither a value nor what SQLite
+// may take for one.
+func TestShown(t *testing.T) {
+	text := `-- name: Put :exec
+INSERT INTO "item" VALUES (?, "a secret", 'secret'), (?, 'x', 1)`
+	if got, want := parse(text).normal(), `INSERT INTO "item" VALUES (?)`; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -13,7 +13,7 @@ const (
 	// which is about a fifth of what a row costs SQLite.
 	RowTimingExact
 	// RowTimingOff times no step. The time in the driver is then that of the
-	// call and the close, and the phase "step" is absent.
+	// call and the close, and the phases "step" and "idle" are absent.
 	RowTimingOff
 )
 
@@ -92,4 +92,13 @@ func (t *stepTimer) estimate() int64 {
 		return t.exact
 	}
 	return t.exact + int64(float64(t.sampled)*float64(t.steps-t.first)/float64(t.samples))
+}
+
+// scaled is how many of the timed steps stand for others as well: the samples
+// that the estimate rests on, 0 if it is no estimate.
+func (t *stepTimer) scaled() int64 {
+	if t.samples == 0 || t.samples == t.steps-t.first {
+		return 0
+	}
+	return t.samples
 }

@@ -22,8 +22,8 @@ func TestStepsExact(t *testing.T) {
 	for n := range int64(exactSteps + 2) { // up to the first sample, which is always a sample
 		timer := newStepTimer(RowTimingSampled, 1)
 		timed, truth := timer.run(n, func(i int64) int64 { return 1 + i*i })
-		if got := timer.estimate(); got != truth || timed != n {
-			t.Errorf("%d steps: got %d ns from %d timed, want %d from all", n, got, timed, truth)
+		if got := timer.estimate(); got != truth || timed != n || timer.scaled() != 0 {
+			t.Errorf("%d steps: got %d ns from %d timed, %d of them scaled, want %d from all", n, got, timed, timer.scaled(), truth)
 		}
 	}
 }
@@ -45,6 +45,9 @@ func TestStepsSampled(t *testing.T) {
 			timed, truth := timer.run(n, cost)
 			if got := timer.estimate(); math.Abs(float64(got-truth)) > 0.05*float64(truth) {
 				t.Errorf("%s, seed %d: got %d ns, want %d within 5 %%", name, seed, got, truth)
+			}
+			if got := timer.scaled(); got != timed-exactSteps {
+				t.Errorf("%s, seed %d: got %d samples, want %d", name, seed, got, timed-exactSteps)
 			}
 			if timed < n/stepStride*9/10 || timed > n/stepStride*11/10 {
 				t.Errorf("%s, seed %d: timed %d steps, want about %d", name, seed, timed, n/stepStride)

@@ -53,14 +53,10 @@ func (c *conn) wrapStmt(inner driver.Stmt, query string, err error) (driver.Stmt
 
 // begin begins an execution of the statement, whose text is looked up once.
 func (s *stmt) begin(x *execution, ctx context.Context, k kind) {
-	if !s.conn.probe.core.Watched() {
-		s.conn.unwatched(s.query)
-		return
-	}
 	if s.text == nil {
 		s.text = s.conn.lookUp(s.query)
 	}
-	x.beginStatement(s.conn, ctx, k, s.text)
+	x.begin(s.conn, ctx, k, s.text)
 }
 
 // Close implements [driver.Stmt].
@@ -84,6 +80,9 @@ func (s *stmt) CheckNamedValue(nv *driver.NamedValue) error {
 // statement is a failure like any other: only a connection may fall back.
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	ctx = s.conn.served(ctx)
+	if !s.conn.watched(s.query) {
+		return s.execInner(ctx, args)
+	}
 	var x execution
 	x.plan = s.conn.plan(ctx, s.query, args)
 	s.begin(&x, ctx, kindExec)
@@ -108,6 +107,9 @@ func (s *stmt) execInner(ctx context.Context, named []driver.NamedValue) (driver
 // QueryContext implements [driver.StmtQueryContext].
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	ctx = s.conn.served(ctx)
+	if !s.conn.watched(s.query) {
+		return s.queryInner(ctx, args)
+	}
 	var x execution
 	x.plan = s.conn.plan(ctx, s.query, args)
 	s.begin(&x, ctx, kindQuery)
@@ -131,6 +133,9 @@ func (s *stmt) queryInner(ctx context.Context, named []driver.NamedValue) (drive
 // Exec implements [driver.Stmt]. database/sql uses ExecContext; this is for who
 // gets at the statement through (*sql.Conn).Raw.
 func (s *stmt) Exec(args []driver.Value) (driver.Result, error) {
+	if !s.conn.watched(s.query) {
+		return legacyStmt(s.inner).Exec(args)
+	}
 	var x execution
 	x.plan = s.conn.planNumbered(s.query, args)
 	s.begin(&x, context.Background(), kindExec)
@@ -143,6 +148,9 @@ func (s *stmt) Exec(args []driver.Value) (driver.Result, error) {
 
 // Query implements [driver.Stmt]; see Exec.
 func (s *stmt) Query(args []driver.Value) (driver.Rows, error) {
+	if !s.conn.watched(s.query) {
+		return legacyStmt(s.inner).Query(args)
+	}
 	var x execution
 	x.plan = s.conn.planNumbered(s.query, args)
 	s.begin(&x, context.Background(), kindQuery)

@@ -90,6 +90,9 @@ func TestRowTiming(t *testing.T) {
 				if got := total(r, "db.client.operation.duration"); math.Abs(got-step-closeCost.Seconds()) > 1e-9 {
 					t.Errorf("time in the driver: got %v s, want the steps' %v and the close's %v", got, step, closeCost)
 				}
+				if got := total(r, "tidestaff.db.query.time", phaseIs("idle")); !tc.missing && math.Abs(got-idle.Seconds()) > tc.within*want+1e-9 {
+					t.Errorf("idle: got %v s, want %v", got, idle)
+				}
 				held, all := total(r, "tidestaff.db.cursor.duration"), (idle + truth + closeCost).Seconds()
 				if math.Abs(held-all) > 1e-9 {
 					t.Errorf("time of the cursor: got %v s, want %v", held, all)
@@ -97,8 +100,28 @@ func TestRowTiming(t *testing.T) {
 				if got := total(r, "db.client.response.returned_rows"); got != rows {
 					t.Errorf("rows: got %v, want %d", got, rows)
 				}
+				checkEstimates(t, r, tc.timing == sqlitetrace.RowTimingSampled)
+				w = watch(t, p)
+				read(t, db, labelled("m"), "rows 2") // and the end: all that are timed
+				checkEstimates(t, w.Close(), false)
 			})
 		})
+	}
+}
+
+// checkEstimates wants what rests on sampled steps to say so, and nothing else.
+func checkEstimates(t *testing.T, r *probe.Reading, sampled bool) {
+	t.Helper()
+	for i := range r.Metrics {
+		m := &r.Metrics[i]
+		phase := m.Attr(sqlitetrace.AttrPhase)
+		estimated := m.Name == "db.client.operation.duration" || phase == "step" || phase == "idle"
+		if got, want := m.Prov.How == probe.Sampled, sampled && estimated; got != want {
+			t.Errorf("%s %s: sampled: got %v, want %v", m.Name, phase, got, want)
+		}
+		if n := m.Prov.Samples; n != 0 && (n < 2900 || n > 3300) {
+			t.Errorf("%s %s: got %d samples of 100,000 rows, want about one in 32", m.Name, phase, n)
+		}
 	}
 }
 

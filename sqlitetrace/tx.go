@@ -20,6 +20,8 @@ type tx struct {
 	op     *probe.Op
 	ctx    context.Context
 	open   bool // neither committed nor rolled back
+	over   bool // SQLite has rolled it back by itself
+	gone   bool // SQLite says that there was none to end
 	id     int64
 
 	began      int64 // ns that the begin took
@@ -43,7 +45,7 @@ const (
 func (c *conn) Begin() (driver.Tx, error) {
 	c.refresh(context.Background())
 	var x execution
-	x.beginTx(c, context.Background(), c.db.immediate)
+	x.beginTx(c, context.Background(), driver.TxOptions{})
 	defer x.end()
 	t, err := legacyConn(c.inner).Begin()
 	x.returned(err)
@@ -55,7 +57,7 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 	ctx = c.served(ctx)
 	c.refresh(ctx)
 	var x execution
-	x.beginTx(c, ctx, c.db.immediate && !opts.ReadOnly)
+	x.beginTx(c, ctx, opts)
 	defer x.end()
 	t, err := c.beginInner(ctx, opts)
 	x.returned(err)
@@ -63,13 +65,13 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 }
 
 // beginTx begins the execution that begins a transaction, and that asks for the
-// write lock if the dsn says so.
-func (x *execution) beginTx(c *conn, ctx context.Context, immediate bool) {
+// write lock if transactions of these options do.
+func (x *execution) beginTx(c *conn, ctx context.Context, opts driver.TxOptions) {
 	if !c.probe.core.Watched() {
 		return
 	}
-	x.beginAs(c, ctx, kindTx, c.probe.series.Of(probe.LabelOf(ctx)), probe.OpOf(ctx), noStatement)
-	if x.series != nil && immediate {
+	x.beginAs(c, ctx, kindTx, c.probe.series.Named(ctx, ""), probe.OpOf(ctx), noStatement)
+	if x.series != nil && c.beginsLocked(opts) {
 		x.bidForLock()
 	}
 }
@@ -132,6 +134,7 @@ func (t *tx) Commit() error {
 	defer t.leave()
 	defer x.end()
 	err := t.inner.Commit()
+	t.gone = noTransaction(err)
 	x.returned(err)
 	return err
 }
@@ -143,6 +146,7 @@ func (t *tx) Rollback() error {
 	defer t.leave()
 	defer x.end()
 	err := t.inner.Rollback()
+	t.gone = noTransaction(err)
 	x.returned(err)
 	return err
 }
@@ -153,6 +157,7 @@ func (t *tx) beginEnd(x *execution, part txPart) {
 	if t.series == nil || !t.open {
 		return
 	}
+	t.conn.ending()
 	x.beginAs(t.conn, context.Background(), kindTx, t.series, t.op, noStatement)
 	x.tx, x.txID, x.part = t, t.id, part
 }
@@ -161,8 +166,13 @@ func (t *tx) beginEnd(x *execution, part txPart) {
 // begun or ended one.
 func (x *execution) settleTx(end, busy int64) {
 	c, ran := x.conn, x.outcome == outcomeRan && x.failure == classNone
+	if x.tx != nil && x.findsNone() {
+		x.tx.gone, ran = true, true
+	}
 	switch e := x.text.effect; {
 	case e == effectNone || !ran:
+	case e == effectCheckpoint:
+		x.checkpointed(busy)
 	case (e == effectBegin || e == effectImmediate) && (!c.tx.open || c.tx.inner == nil):
 		c.tx.enter(c, nil, x)
 	case e == effectCommit && x.tx != nil:
@@ -181,6 +191,12 @@ func (x *execution) settleTx(end, busy int64) {
 		t.busy += busy
 		if x.outcome == outcomeRan {
 			t.statements++
+		}
+		if x.bid == bidNone { // otherwise settleLock does
+			c.doubt(x, end)
+		}
+		if x.text.effect >= effectCommit { // it has failed, and the transaction goes on
+			c.hold.ending.Store(false)
 		}
 	default:
 		t.series.ended(t, t.outcome(x), end-t.start, busy, t.conn.shard)
@@ -210,6 +226,7 @@ func (t *tx) leave() {
 
 func (t *tx) leaveAt(end int64) {
 	t.open = false
+	t.ctx, t.op = nil, nil // an idle connection keeps nothing of a request alive
 	if t.conn.planner != nil {
 		t.conn.planner.unseen = 0
 	}
@@ -219,6 +236,9 @@ func (t *tx) leaveAt(end int64) {
 		if t.conn.probe.marked.Load() {
 			t.conn.uses.add(t.series, t.start-t.began, end)
 		}
+	}
+	if failed := t.conn.hold.failed.Load(); t.gone && failed != 0 {
+		end = failed
 	}
 	t.conn.releaseLock(end)
 }

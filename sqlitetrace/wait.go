@@ -89,6 +89,11 @@ func (db *DB) mark(ctx context.Context, query string) context.Context {
 	return &markedContext{Context: ctx, series: p.series.Named(ctx, sqlcName(query)), start: probe.Now()}
 }
 
+// waits gives the recorder of the method's waits for a connection.
+func (s *series) waits() *probe.Recorder {
+	return s.wait.get(func() *probe.Recorder { return s.probe.core.Recorder(descCallWait, s.base()...) })
+}
+
 // gaveUp records the wait of a call that returns without having had a connection:
 // its context ended, or none could be made. Nobody is charged.
 func (db *DB) gaveUp(ctx context.Context) {
@@ -108,20 +113,25 @@ func callers(ctx context.Context) context.Context {
 // served is callers for a context with which database/sql comes to a connection:
 // the wait is over. It may come with the same one again.
 func (c *conn) served(ctx context.Context) context.Context {
-	m, ok := ctx.(*markedContext)
-	if !ok {
-		return ctx
+	if m, ok := ctx.(*markedContext); ok {
+		c.serve(m)
+		return m.Context
 	}
-	if !m.served {
-		m.served = true
-		now := probe.Now()
-		m.series.waits().RecordShard(c.shard, now-m.start)
-		c.uses.charge(m.start, now)
-	}
-	return m.Context
+	return ctx
 }
 
-// keptUses is how many of its last uses a connection remembers.
+func (c *conn) serve(m *markedContext) {
+	if m.served {
+		return
+	}
+	m.served = true
+	now := probe.Now()
+	m.series.waits().RecordShard(c.shard, now-m.start)
+	c.uses.charge(m.start, now, c.probe.pairs.forgotten)
+}
+
+// keptUses is how many of its last uses a connection remembers. What was waited
+// for longer ago is charged to "(other)".
 const keptUses = 16
 
 // uses are a connection's last uses, for those who waited for it: whole
@@ -130,6 +140,7 @@ const keptUses = 16
 type uses struct {
 	last [keptUses]use
 	n    int
+	lost int64 // when the last use that is remembered no more had ended
 }
 
 type use struct {
@@ -138,12 +149,18 @@ type use struct {
 }
 
 func (u *uses) add(by *series, start, end int64) {
-	u.last[u.n%keptUses] = use{by, start, end}
+	slot := &u.last[u.n%keptUses]
+	u.lost = slot.end
+	*slot = use{by, start, end}
 	u.n++
 }
 
-// charge charges a wait to those who had the connection in that time.
-func (u *uses) charge(start, end int64) {
+// charge charges a wait to those who had the connection in that time, and what is
+// beyond the connection's memory to forgotten.
+func (u *uses) charge(start, end int64, forgotten *series) {
+	if ns := min(u.lost, end) - start; ns > 0 {
+		forgotten.othersWaited(resourceConnection, ns)
+	}
 	for i := u.n - 1; i >= max(0, u.n-keptUses); i-- {
 		had := &u.last[i%keptUses]
 		ns := min(had.end, end) - max(had.start, start)

@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidestaff/tidestaff/examples/internal/stage"
+	"github.com/tidestaff/tidestaff/examples/internal/stage/stagetest"
 	"github.com/tidestaff/tidestaff/probe"
 	"github.com/tidestaff/tidestaff/probe/report"
 	"github.com/tidestaff/tidestaff/sqlitetrace"
@@ -72,7 +72,7 @@ func TestSmoke(t *testing.T) {
 		})
 	}
 	t.Logf("SQL time on request goroutines: %.3f s before, %.3f s after", times[0], times[1])
-	nothingLeft(t, tmp)
+	stagetest.NothingLeft(t, tmp)
 }
 
 // checkLoad wants all work done, nothing failed, and each fixed count.
@@ -285,7 +285,7 @@ func TestInterrupt(t *testing.T) {
 			t.Errorf("the table does not have %q:\n%s", want, stdout)
 		}
 	}
-	nothingLeft(t, tmp)
+	stagetest.NothingLeft(t, tmp)
 }
 
 // TestKilled kills the command, which then can do nothing: the server notices
@@ -300,11 +300,11 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it says that it was killed
-	deadline := time.Now().Add(30 * time.Second)
-	for len(processesIn(t, tmp)) > 0 && time.Now().Before(deadline) {
+	deadline := time.Now().Add(2 * time.Minute)
+	for len(stagetest.ProcessesIn(t, tmp)) > 0 && time.Now().Before(deadline) {
 		time.Sleep(10 * time.Millisecond) // nothing tells of it
 	}
-	if pids := processesIn(t, tmp); len(pids) > 0 {
+	if pids := stagetest.ProcessesIn(t, tmp); len(pids) > 0 {
 		t.Errorf("left behind: processes %v", pids)
 	}
 	if files, err := filepath.Glob(filepath.Join(tmp, "*", "*")); err != nil || len(files) > 0 {
@@ -327,7 +327,7 @@ func TestClosedPipe(t *testing.T) {
 	if err := cmd.Run(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
 		t.Errorf("got %v, want exit status 1", err)
 	}
-	nothingLeft(t, tmp)
+	stagetest.NothingLeft(t, tmp)
 }
 
 // TestOneLineErrors wants what a user gets wrong to be said in one line.
@@ -368,36 +368,5 @@ func TestOneLineErrors(t *testing.T) {
 			}
 		})
 	}
-	nothingLeft(t, tmp)
-}
-
-// nothingLeft wants the temporary folder of a run to be empty and no process
-// of it to be there.
-func nothingLeft(t *testing.T, tmp string) {
-	t.Helper()
-	entries, err := os.ReadDir(tmp)
-	if err != nil || len(entries) > 0 {
-		t.Errorf("left behind: %v, %v, want no file", entries, err)
-	}
-	if pids := processesIn(t, tmp); len(pids) > 0 {
-		t.Errorf("left behind: processes %v", pids)
-	}
-}
-
-// processesIn lists the processes that have a temporary folder in their
-// environment, this one excepted; none where the system does not tell.
-func processesIn(t *testing.T, tmp string) (pids []string) {
-	t.Helper()
-	paths, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range paths {
-		pid := filepath.Base(filepath.Dir(path))
-		env, _ := os.ReadFile(path) // it has ended, or is somebody else's
-		if strings.Contains(string(env), "TMPDIR="+tmp+"\x00") && pid != strconv.Itoa(os.Getpid()) {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
+	stagetest.NothingLeft(t, tmp)
 }

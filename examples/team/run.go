@@ -131,7 +131,7 @@ func phase(ctx context.Context, s *stage.Stage, name string, do func() error) (*
 	}
 	done := do()
 	// Not ctx: after an interrupt the report is still wanted.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
 	reports, err := s.Close(ctx)
 	if err != nil || len(reports) == 0 {

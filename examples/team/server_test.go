@@ -102,7 +102,7 @@ func TestTurn(t *testing.T) {
 	var states []string
 	length := int(turnLength / eventEvery)
 	for n := 1; n <= length; n++ {
-		turn.began = time.Now().Add(-time.Duration(n)*eventEvery - eventEvery/2) // n events are due
+		turn.began = time.Now().Add(-time.Duration(n)*eventEvery - time.Millisecond) // n events are due, and no more for half a second
 		done, err := l.tail(turn)
 		if err != nil || done != (n == length) {
 			t.Fatalf("event %d: got done %t, %v", n, done, err)

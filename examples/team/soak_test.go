@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tidestaff/tidestaff/examples/internal/stage/stagetest"
 	"github.com/tidestaff/tidestaff/probe"
 	"github.com/tidestaff/tidestaff/probe/report"
 	"github.com/tidestaff/tidestaff/sqlitetrace"
@@ -46,7 +47,7 @@ func TestSoak(t *testing.T) {
 			checkBatches(t, column.Part(partServer), v.batch)
 		})
 	}
-	nothingLeft(t, tmp)
+	stagetest.NothingLeft(t, tmp)
 }
 
 // checkFinished wants nothing failed and every turn, job and sweep at its end.
@@ -100,11 +101,11 @@ func checkBatches(t *testing.T, server *report.Report, batch int) {
 	}
 }
 
-// TestLedgerNamesHolder has one loop write session after session while
-// retention moves jobs, and wants the wait charged to both, by method and role.
-func TestLedgerNamesHolder(t *testing.T) {
+// watchedStore opens a store of the profile's rows, and a window over it.
+func watchedStore(t *testing.T, rows profile) (*Store, *probe.Window) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.db")
-	if err := Seed(path, 1, profile{sandboxes: 10, jobs: 600}); err != nil {
+	if err := Seed(path, 1, rows); err != nil {
 		t.Fatal(err)
 	}
 	p := sqlitetrace.New(sqlitetrace.Options{})
@@ -112,12 +113,31 @@ func TestLedgerNamesHolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	t.Cleanup(func() { s.Close() })
 	w, err := p.Watch()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
+	t.Cleanup(func() { w.Close() })
+	return s, w
+}
+
+// TestLedgerNamesHolder has one loop write session after session while
+// retention moves jobs, and wants the wait charged to both, by method and role. It
+// has some tries, because the two may have run one after the other.
+func TestLedgerNamesHolder(t *testing.T) {
+	for range 20 {
+		if writeBesideRetention(t) > 0 {
+			return
+		}
+	}
+	t.Error("no wait for retention's transactions, want at least one")
+}
+
+// writeBesideRetention counts the waits for retention, and wants them charged.
+func writeBesideRetention(t *testing.T) float64 {
+	t.Helper()
+	s, w := watchedStore(t, profile{sandboxes: 10, jobs: 600})
 	ctx, cancel := context.WithCancel(t.Context())
 	var turns sync.WaitGroup
 	turns.Go(func() {
@@ -145,53 +165,60 @@ func TestLedgerNamesHolder(t *testing.T) {
 		return m.Attr(probe.AttrMethod) == "(*Store).PutSession" && m.Attr(probe.AttrRole) == "background:turns" &&
 			m.Attr(attrHolder) == archiveJobs && m.Attr(attrHolderRole) == roleRetention
 	}
-	if waits := sum(rep, metricLockWaits, charged); waits == 0 {
-		t.Error("no wait for retention's transactions, want at least one")
+	waits := sum(rep, metricLockWaits, charged)
+	if got, want := sum(rep, metricOthersWaited, inRetention), sum(rep, metricLockWait, charged); got != want || (got > 0) != (waits > 0) {
+		t.Errorf("others waited %v s for retention, want the %v s of %v waits", got, want, waits)
 	}
-	if got, want := sum(rep, metricOthersWaited, inRetention), sum(rep, metricLockWait, charged); got != want || got == 0 {
-		t.Errorf("others waited %v s for retention, want the %v s of the one that did", got, want)
-	}
+	return waits
 }
 
-// TestSoakHold moves sandboxes in transactions of 500 and of 100 rows in turn,
-// with nothing beside them, and wants the ledger's median hold of the former to
-// be at least twice as long. Five times the rows take about 3.5 times as long:
-// a transaction has a cost of its own. In the soak itself the load decides as
-// much about a hold, so there the rows of each are what is wanted.
+// TestSoakHold moves sandboxes in transactions of 500 rows and of 100 in turn, as
+// many rows in the one size as in the other, with nothing beside them, and wants
+// the ledger's shortest hold of the former to be at least three times as long. It is
+// five times the rows, but a transaction has a cost of its own, as that of some
+// 50 rows: 3.5 to 5.3 times were measured on a machine at rest, and mostly more on
+// a busy one.
+//
+// The shortest is what the rows cost. A longer one may have a checkpoint in it,
+// which the commit that fills the log makes for all before it: medians tell how
+// the transactions fall on the log's thousand pages, 2.9 times or 12. In the
+// soak itself the load decides as much about a hold, so there the rows of each
+// are what is wanted.
+//
+// It has three tries: on a machine where others have the processors, no short
+// transaction may be left alone.
 func TestSoakHold(t *testing.T) {
-	const rounds = 15
-	path := filepath.Join(t.TempDir(), "x.db")
-	if err := Seed(path, 1, profile{sandboxes: rounds*600 + userCount, jobs: 1}); err != nil {
-		t.Fatal(err)
+	for range 3 {
+		large, small := shortestHolds(t)
+		t.Logf("shortest holds of 500 and of 100 rows: %d ns and %d ns, %.2f times", large, small, float64(large)/float64(max(small, 1)))
+		if small > 0 && large >= 3*small {
+			return
+		}
 	}
-	p := sqlitetrace.New(sqlitetrace.Options{})
-	s, err := OpenStore(watched(p), path, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	w, err := p.Watch()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
+	t.Error("want the shortest hold of 500 rows at least three times that of 100")
+}
+
+// shortestHolds are those of transactions of 500 rows and of 100, in nanoseconds.
+func shortestHolds(t *testing.T) (large, small int64) {
+	t.Helper()
+	const rounds, rows = 10, 500 // of each size
+	s, w := watchedStore(t, profile{sandboxes: rounds*2*rows + userCount, jobs: 1})
 	for range rounds {
 		for _, v := range soakVariants {
 			probe.Do(t.Context(), v.name, func(ctx context.Context) { // the role tells the two apart
-				if moved, err := s.ArchiveSandboxes(ctx, v.batch); err != nil || moved != int64(v.batch) {
-					t.Fatalf("got %d moved, %v, want %d", moved, err, v.batch)
+				for range rows / v.batch {
+					if moved, err := s.ArchiveSandboxes(ctx, v.batch); err != nil || moved != int64(v.batch) {
+						t.Fatalf("got %d moved, %v, want %d", moved, err, v.batch)
+					}
 				}
 			})
 		}
 	}
 	held := map[string]int64{}
 	for m := range w.Close().Find(metricHold, probe.Attr{Key: probe.AttrMethod, Value: archiveSandboxes}) {
-		held[m.Attr(probe.AttrRole)] = m.Dist.Quantile(0.5)
+		held[m.Attr(probe.AttrRole)] = m.Dist.Quantile(0)
 	}
-	large, small := held[soakVariants[0].name], held[soakVariants[1].name]
-	if small == 0 || large < 2*small {
-		t.Errorf("median holds of 500 and of 100 rows: got %d ns and %d ns, want the first at least twice the second", large, small)
-	}
+	return held[soakVariants[0].name], held[soakVariants[1].name]
 }
 
 // TestSweep wants what retention was asked to move and no more of it, and to

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/tidestaff/tidestaff/cgroup"
 	"github.com/tidestaff/tidestaff/probe"
 	"github.com/tidestaff/tidestaff/probe/report"
 )
@@ -32,7 +33,7 @@ const (
 
 // inDriver is how the SQL rows are measured: a wait for a connection from the
 // pool is not in them, one for SQLite's write lock is.
-const inDriver = "in the driver; steps sampled"
+const inDriver = "in the driver"
 
 func onRequest(m *probe.Metric) bool { return m.Attr(probe.AttrRole) == "request" }
 func inBackground(m *probe.Metric) bool {
@@ -99,6 +100,7 @@ func comparison(columns []*report.Report, opt options) *report.Table {
 		{Label: "Event logs written", Part: partServer, Metric: metricFileIO, Unit: "KiB",
 			Attrs: []probe.Attr{{Key: attrDirection, Value: "write"}}},
 		rowCPU,
+		rowCPUPer,
 		rowPeak,
 		{Label: "Server RSS at rest, history loaded", Part: partIdle, Metric: metricRSS, Unit: "MiB"},
 		rowAnswered,
@@ -113,6 +115,7 @@ var (
 	rowLag = report.Row{Label: "Scheduler lag", Part: partServer, Metric: metricLag, Stat: "p50/p95/max", Unit: "ms",
 		Attrs: []probe.Attr{{Key: attrComponent, Value: "total"}}}
 	rowCPU      = report.Row{Label: "Server CPU", Part: partServer, Metric: metricCPU, Unit: "s"}
+	rowCPUPer   = report.Row{Label: "Server CPU per request answered", Unit: "ms", Value: cpuPerRequest, How: "background work shared out"}
 	rowPeak     = report.Row{Label: "Server peak RSS", Part: partServer, Metric: metricPeak, Unit: "MiB"}
 	rowAnswered = report.Row{Label: "Requests answered", Part: partLoad, Value: func(r *report.Report) (float64, string, bool) {
 		return answered(r), "{request}", true
@@ -165,6 +168,18 @@ func answered(load *report.Report) float64 {
 		n += float64(m.Dist.Count())
 	}
 	return n
+}
+
+// cpuPerRequest is the server's CPU time by the process's clock for each
+// request that was answered.
+func cpuPerRequest(column *report.Report) (float64, string, bool) {
+	server, load := column.Part(partServer), column.Part(partLoad)
+	if server == nil || load == nil {
+		return 0, "", false
+	}
+	served := answered(load)
+	cost, ok := cgroup.PerOp(server.Reading(), uint64(served+sum(load, metricFailures, nil)), uint64(served))
+	return cost.CPU.PerServed.V, "s", ok && cost.CPU.PerServed.OK
 }
 
 // sum adds up the series of a metric that are wanted; nil wants all.

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -86,6 +88,13 @@ func (g Group) Dirs() []string {
 	return dirs
 }
 
+// Cut reports whether the group has levels above the highest one that can be
+// seen, as in most containers. A limit there binds as well.
+func (g Group) Cut() bool {
+	root, err := isHostRoot(g.Mount, g.Version)
+	return err == nil && !root
+}
+
 // Cgroups is where this process stands in each cgroup hierarchy of the
 // machine, and which of them can be seen.
 type Cgroups struct {
@@ -104,8 +113,14 @@ type membership struct {
 // Detect reads proc/self/cgroup and proc/self/mountinfo under root, which is
 // "/" but for tests. The error matches [ErrNoCgroup] where the kernel has no
 // cgroups.
-func Detect(root string) (*Cgroups, error) {
-	name := filepath.Join(root, "proc/self/cgroup")
+func Detect(root string) (*Cgroups, error) { return detect(root, "self") }
+
+// DetectOf is [Detect] for another process: its groups, as far as this process's
+// mounts show them.
+func DetectOf(root string, pid int) (*Cgroups, error) { return detect(root, strconv.Itoa(pid)) }
+
+func detect(root, pid string) (*Cgroups, error) {
+	name := filepath.Join(root, "proc", pid, "cgroup")
 	b, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", ErrNoCgroup, err)
@@ -126,6 +141,20 @@ func Detect(root string) (*Cgroups, error) {
 	}
 	c.mounts = visible(mounts)
 	return c, nil
+}
+
+// At returns the same hierarchies with another group in place of the process's,
+// by a path as /proc/self/cgroup would have it: absolute, clean, and relative to
+// this process's cgroup namespace.
+func (c *Cgroups) At(name string) (*Cgroups, error) {
+	if !path.IsAbs(name) || path.Clean(name) != name {
+		return nil, fmt.Errorf("cgroup path %q is not absolute and clean", name)
+	}
+	at := &Cgroups{root: c.root, members: slices.Clone(c.members), mounts: c.mounts}
+	for i := range at.members {
+		at.members[i].path = name
+	}
+	return at, nil
 }
 
 // parseMembership parses lines of "id:controllers:path". The path is the rest
@@ -192,6 +221,13 @@ func (c *Cgroups) LookupOwn(controller string) (Group, error) {
 		return Group{}, fmt.Errorf("%s: %w", label(controller), ErrHostRoot)
 	}
 	return g, err
+}
+
+// InVersion1 tells whether a version 1 hierarchy has the controller, for those
+// that go by another name in version 2 (blkio is io there).
+func (c *Cgroups) InVersion1(controller string) bool {
+	m, ok := c.member(controller)
+	return ok && !m.unified
 }
 
 // label is how a controller's hierarchy is called in an error.
@@ -276,21 +312,26 @@ func (g *Group) inspect() error {
 	if g.Path != "/" {
 		return nil
 	}
-	// Only the true root has release_agent in version 1, and only the others
-	// have cgroup.events in version 2.
-	marker, atRoot := "release_agent", true
-	if g.Version == 2 {
-		marker, atRoot = "cgroup.events", false
-	}
-	ok, err := exists(g.Dir, marker)
+	root, err := isHostRoot(g.Dir, g.Version)
 	if err != nil {
 		return err
 	}
 	g.Scope = ScopeNamespaceRoot
-	if ok == atRoot {
+	if root {
 		g.Scope = ScopeHostRoot
 	}
 	return nil
+}
+
+// isHostRoot tells the true root from other groups: only it has release_agent
+// in version 1, and only the others have cgroup.events in version 2.
+func isHostRoot(dir string, version int) (bool, error) {
+	marker, atRoot := "release_agent", true
+	if version == 2 {
+		marker, atRoot = "cgroup.events", false
+	}
+	ok, err := exists(dir, marker)
+	return ok == atRoot, err
 }
 
 func exists(dir, name string) (bool, error) {

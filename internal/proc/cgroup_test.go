@@ -190,3 +190,44 @@ func FuzzDetect(f *testing.F) {
 		}
 	})
 }
+
+// TestAt: another group in place of the process's, in each hierarchy.
+func TestAt(t *testing.T) {
+	archive, err := os.ReadFile("testdata/detect/v2_service.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if err := proctest.Write(root, string(archive)+"-- sys/fs/cgroup/db/cgroup.procs --\n-- sys/fs/cgroup/db/cgroup.controllers --\nmemory\n"+
+		"-- proc/42/cgroup --\n0::/db\n"); err != nil {
+		t.Fatal(err)
+	}
+	self, err := Detect(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := self.At("/db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := DetectOf(root, 42)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]*Cgroups{"path": at, "process": of} {
+		if g, err := c.LookupOwn("memory"); err != nil || g.Dir != filepath.Join(root, "sys/fs/cgroup/db") || g.Path != "/db" {
+			t.Errorf("%s: got %+v, %v", what, g, err)
+		}
+	}
+	if g, err := self.LookupOwn("memory"); err != nil || g.Path != "/system.slice/app.service" {
+		t.Errorf("got %+v, %v of the process itself", g, err)
+	}
+	for _, path := range []string{"", "db", "/db/", "/a/../db", "/../x"} {
+		if _, err := self.At(path); err == nil {
+			t.Errorf("%q: got no error", path)
+		}
+	}
+	if _, err := DetectOf(root, 43); !errors.Is(err, ErrNoCgroup) {
+		t.Errorf("got %v of a process that is not there, want ErrNoCgroup", err)
+	}
+}

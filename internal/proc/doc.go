@@ -6,7 +6,7 @@
 //
 // # What is measured
 //
-// Nothing by itself. The package has four layers:
+// Nothing by itself. The package has five layers:
 //
 //   - [File] keeps a descriptor open and rereads the file from its start.
 //   - The Parse functions turn the bytes of one read into numbers. They are
@@ -17,6 +17,9 @@
 //   - [Limit] and [ThrottlingFile] are the two things about a group that take
 //     more than one file, one version or one rule to tell: the limit that binds
 //     it, and what its CPU quota took away.
+//   - [Threads] follows this process's threads for what they wait for a CPU, and
+//     [ReadUsage], [ReadSuspended] and [ReadWallClock] are the system calls that
+//     stand beside the files.
 //
 // # Accuracy and limits
 //
@@ -33,8 +36,9 @@
 //
 // # Concurrency
 //
-// Parse functions, [Detect] and [Cgroups] are safe for concurrent use. A File
-// is not, nor is what keeps one: the owner serialises the calls.
+// Parse functions, the Read functions, [Detect] and [Cgroups] are safe for
+// concurrent use. A File is not, nor is what keeps one: the owner serialises the
+// calls.
 //
 // # Cost
 //

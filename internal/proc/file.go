@@ -11,6 +11,11 @@ import (
 // cgroup is listed as deleted. Rereading will not help.
 var ErrDetached = errors.New("cgroup was removed")
 
+// ErrEnded is matched by errors.Is when a kept file belongs to a process that has
+// ended (the kernel answers ESRCH, and goes on doing so when its number belongs to
+// another process).
+var ErrEnded = errors.New("the process has ended")
+
 // maxFile bounds how far a buffer grows for one file. The largest file that is
 // reread, /proc/stat of a machine with thousands of CPUs and interrupts, stays
 // far below it.
@@ -152,8 +157,8 @@ func (f *File) Reopen() error {
 	return nil
 }
 
-// about says that an error is about the file's text.
-func (f *File) about(err error) error {
+// About says that an error is about the file's text.
+func (f *File) About(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -161,10 +166,14 @@ func (f *File) about(err error) error {
 }
 
 // pathError says which file an error is about, and makes the error number of
-// a removed cgroup recognisable by its meaning.
+// a removed cgroup, and of a process that has ended,
+// recognisable by its meaning.
 func pathError(op, path string, err error) error {
-	if isNoDevice(err) {
+	switch {
+	case isNoDevice(err):
 		err = fmt.Errorf("%w (%w)", ErrDetached, err)
+	case isNoProcess(err):
+		err = fmt.Errorf("%w (%w)", ErrEnded, err)
 	}
 	return &fs.PathError{Op: op, Path: path, Err: err}
 }

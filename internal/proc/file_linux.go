@@ -41,3 +41,5 @@ func writeHandle(h handle, p []byte) error {
 func closeHandle(h handle) error { return syscall.Close(h) }
 
 func isNoDevice(err error) bool { return errors.Is(err, syscall.ENODEV) }
+
+func isNoProcess(err error) bool { return errors.Is(err, syscall.ESRCH) }

@@ -42,3 +42,5 @@ func bare(err error) error {
 }
 
 func isNoDevice(error) bool { return false }
+
+func isNoProcess(error) bool { return false }

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"path/filepath"
@@ -34,8 +35,25 @@ func OpenMemoryLimit(g Group) (*Limit, error) {
 		}
 		return &Limit{files: []*File{f}, width: 1, level: hierarchicalLimit}, nil
 	}
-	return openLimit(g, memoryMax, "memory.max")
+	return openLimit(g, numberOrMax, "memory.max")
 }
+
+// OpenMemoryHigh opens the charge above which a group of the memory controller
+// is slowed down, in bytes: memory.high of each level. Version 1 has no such
+// thing; the error then matches [ErrNotInVersion1].
+func OpenMemoryHigh(g Group) (*Limit, error) {
+	if g.Version == 1 {
+		return nil, fmt.Errorf("memory.high: %w", ErrNotInVersion1)
+	}
+	return openLimit(g, numberOrMax, "memory.high")
+}
+
+// OpenPidsLimit opens the limit of tasks, which are threads, of a group of the
+// pids controller: pids.max of each level.
+func OpenPidsLimit(g Group) (*Limit, error) { return openLimit(g, numberOrMax, "pids.max") }
+
+// ErrNotInVersion1 means that cgroup version 1 does not have such a file.
+var ErrNotInVersion1 = errors.New("cgroup version 1 does not have it")
 
 // OpenCPULimit opens the CPU quota of a group of the cpu controller, in CPUs:
 // cpu.max of each level in version 2, cpu.cfs_quota_us by cpu.cfs_period_us in
@@ -118,17 +136,30 @@ func (l *Limit) Close() {
 	}
 }
 
-// memoryMax is memory.max of one level.
-func memoryMax(files []*File) (float64, error) {
+// numberOrMax is a file of one level that holds a number or "max".
+func numberOrMax(files []*File) (float64, error) {
 	b, err := files[0].Read()
 	if err != nil {
 		return 0, err
 	}
 	v, err := ParseLimit(b)
-	return orNone(v), files[0].about(err)
+	return orNone(v), files[0].About(err)
 }
 
 var hierarchicalKey = []string{"hierarchical_memory_limit"}
+
+// ParseHierarchicalLimit parses the limit over all levels in version 1's
+// memory.stat. The Value is absent if there is none.
+func ParseHierarchicalLimit(b []byte) (Value, error) {
+	var v [1]Value
+	if err := ParseFlat(b, hierarchicalKey, v[:]); err != nil {
+		return Value{}, err
+	}
+	if v[0].V >= noLimit {
+		v[0] = Value{}
+	}
+	return v[0], nil
+}
 
 // hierarchicalLimit is version 1's limit over all levels.
 func hierarchicalLimit(files []*File) (float64, error) {
@@ -136,14 +167,8 @@ func hierarchicalLimit(files []*File) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	var v [1]Value
-	if err := ParseFlat(b, hierarchicalKey, v[:]); err != nil {
-		return 0, files[0].about(err)
-	}
-	if v[0].V >= noLimit {
-		v[0] = Value{}
-	}
-	return orNone(v[0]), nil
+	v, err := ParseHierarchicalLimit(b)
+	return orNone(v), files[0].About(err)
 }
 
 func orNone(v Value) float64 {
@@ -163,7 +188,7 @@ func cpuMax(files []*File) (float64, error) {
 	if v := m.CPUs(); v > 0 {
 		return v, nil
 	}
-	return math.Inf(1), files[0].about(err) // the kernel refuses a quota of nothing
+	return math.Inf(1), files[0].About(err) // the kernel refuses a quota of nothing
 }
 
 // cfsQuota is version 1's quota of one level, which is -1 if there is none.
@@ -175,7 +200,7 @@ func cfsQuota(files []*File) (float64, error) {
 			return 0, err
 		}
 		if us[i], err = ParseInt(b); err != nil {
-			return 0, f.about(err)
+			return 0, f.About(err)
 		}
 	}
 	if us[0] <= 0 || us[1] <= 0 {

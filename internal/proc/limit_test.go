@@ -23,6 +23,14 @@ max 100000
 max
 -- v2/pod/leaf/cpu.max --
 150000 100000
+-- v2/pod/memory.high --
+400000
+-- v2/pod/leaf/memory.high --
+500000
+-- v2/pod/pids.max --
+max
+-- v2/pod/leaf/pids.max --
+64
 -- v2/free/memory.max --
 max
 -- v2/free/cpu.max --
@@ -89,6 +97,20 @@ func TestLimit(t *testing.T) {
 		}
 		checkLimit(t, tt.dir+" memory", OpenMemoryLimit, g, tt.memory, tt.memoryErr)
 		checkLimit(t, tt.dir+" cpu", OpenCPULimit, g, tt.cpu, tt.cpuErr)
+	}
+}
+
+// TestLimitKinds: a limit of each kind is the smallest over the levels.
+func TestLimitKinds(t *testing.T) {
+	root := t.TempDir()
+	if err := proctest.Write(root, limited); err != nil {
+		t.Fatal(err)
+	}
+	v2 := Group{Version: 2, Mount: filepath.Join(root, "v2"), Dir: filepath.Join(root, "v2/pod/leaf")}
+	checkLimit(t, "high", OpenMemoryHigh, v2, 400000, "")
+	checkLimit(t, "pids", OpenPidsLimit, v2, 64, "")
+	if _, err := OpenMemoryHigh(Group{Version: 1}); !errors.Is(err, ErrNotInVersion1) {
+		t.Errorf("got %v, want ErrNotInVersion1", err)
 	}
 }
 

@@ -125,7 +125,9 @@ func visible(mounts []mount) []mount {
 	for i := range mounts {
 		m := &mounts[i]
 		byID[m.id] = m
-		children[m.parent] = append(children[m.parent], m)
+		if m.parent != m.id { // the first root file system is its own parent
+			children[m.parent] = append(children[m.parent], m)
+		}
 	}
 	var out []mount
 	for i := range mounts {
@@ -138,7 +140,7 @@ func visible(mounts []mount) []mount {
 
 func hidden(m *mount, byID map[uint64]*mount, children map[uint64][]*mount) bool {
 	for _, c := range children[m.id] {
-		if c != m && c.point == m.point {
+		if c.point == m.point {
 			return true // mounted on top of m itself
 		}
 	}
@@ -149,7 +151,7 @@ func hidden(m *mount, byID map[uint64]*mount, children map[uint64][]*mount) bool
 			}
 		}
 		if m.parent == m.id {
-			break // the first root file system is its own parent
+			break
 		}
 		m = byID[m.parent]
 	}

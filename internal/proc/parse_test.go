@@ -168,6 +168,7 @@ func TestParseCPUMax(t *testing.T) {
 	check(t, ParseCPUMax, "max 100000\n", CPUMax{Period: 100 * time.Millisecond}, "")
 	check(t, ParseCPUMax, "150000 100000\n", CPUMax{150 * time.Millisecond, 100 * time.Millisecond, true}, "")
 	check(t, ParseCPUMax, "max\n", CPUMax{}, `"max\n"`)
+	check(t, ParseCPUMax, "max 0\n", CPUMax{}, "")
 	check(t, ParseCPUMax, "-1 100000\n", CPUMax{}, "-1")
 	check(t, ParseCPUMax, "1 2 3\n", CPUMax{}, "cpu.max")
 	if got, want := (CPUMax{150 * time.Millisecond, 100 * time.Millisecond, true}).CPUs(), 1.5; got != want {

@@ -76,9 +76,6 @@ type IO struct {
 var ioKeys = []string{"rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes"}
 
 // ParseIO parses /proc/PID/io.
-//
-// Note: no probe reads it yet. fsstat will, to tell what share of the process's
-// reads it saw, and cgroup for the IO of an operation.
 func ParseIO(b []byte) (IO, error) {
 	var v [6]Value
 	if err := parseColon(b, ioKeys, v[:]); err != nil {
@@ -109,9 +106,6 @@ const (
 )
 
 // ParseStat parses /proc/PID/stat.
-//
-// Note: no probe reads it yet. lag will, for the causes of a stall, and cgroup
-// for faults and to tell a re-used PID by its start.
 func ParseStat(b []byte) (Stat, error) {
 	rest := b[bytes.LastIndexByte(b, ')')+1:]
 	if len(rest) == len(b) {
@@ -176,8 +170,8 @@ type Sched struct {
 
 // ParseSchedstat parses a schedstat file of a thread.
 //
-// Note: no probe reads it yet. lag will: the time spent waiting for a CPU is
-// what tells a busy machine from a busy process.
+// The time spent waiting for a CPU is what tells a busy machine from a busy
+// process; see [Threads].
 func ParseSchedstat(b []byte) (Sched, error) {
 	var v [3]uint64
 	rest := b

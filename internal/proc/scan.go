@@ -83,7 +83,7 @@ func parseColon(b []byte, keys []string, dst []Value) error {
 
 func parseKeyed(b []byte, sep byte, keys []string, dst []Value) error {
 	clear(dst[:len(keys)])
-	for len(b) > 0 {
+	for missing := len(keys); missing > 0 && len(b) > 0; {
 		var line []byte
 		line, b = nextLine(b)
 		i := bytes.IndexByte(line, sep)
@@ -97,6 +97,9 @@ func parseKeyed(b []byte, sep byte, keys []string, dst []Value) error {
 		v, ok := quantity(line[i+1:])
 		if !ok {
 			return fmt.Errorf("not a number: %q", clip(line))
+		}
+		if !dst[k].OK {
+			missing-- // what follows the last key is not looked at
 		}
 		dst[k] = Value{V: v, OK: true}
 	}
@@ -165,9 +168,8 @@ func decimal(b []byte) (float64, bool) {
 }
 
 var (
-	minus   = []byte("-")
-	point   = []byte(".")
-	newline = []byte("\n")
+	minus = []byte("-")
+	point = []byte(".")
 )
 
 // nextLine splits off the first line, which may lack its newline.
@@ -175,6 +177,8 @@ func nextLine(b []byte) (line, rest []byte) {
 	line, rest, _ = bytes.Cut(b, newline)
 	return line, rest
 }
+
+var newline = []byte{'\n'}
 
 // nextField splits off the first run of bytes that are neither space nor tab.
 func nextField(b []byte) (field, rest []byte) {

@@ -9,7 +9,7 @@ import (
 
 // Throttling is what a group's own CPU quota took away since the group was
 // made. A quota at a level above throttles the group too and has its own
-// count there.
+// count there; see [Throttlings].
 type Throttling struct {
 	// Periods is nr_periods: those of the quota in which the group ran.
 	Periods uint64
@@ -58,7 +58,7 @@ func (t *ThrottlingFile) Read() (Throttling, error) {
 	}
 	v, err := ParseThrottling(b, t.version)
 	if err != nil && err != ErrNoQuota { // which is not about the text
-		err = t.file.about(err)
+		err = t.file.About(err)
 	}
 	return v, err
 }

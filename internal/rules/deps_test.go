@@ -19,8 +19,11 @@ import (
 // guarded packages are only our own business: whether a dependency logs is its
 // author's.
 var heavy = map[string]map[string]string{
-	"net/http": {"probe/otelexport": "otel/propagation declares a carrier for http.Header"},
-	"testing":  {"probe/probetest": "it adapts testing.B and testing.TB"},
+	"net/http": {
+		"probe/otelexport": "otel/propagation declares a carrier for http.Header",
+		"fsstat/fshttp":    "it is for programs that serve files over HTTP, and for no others",
+	},
+	"testing": {"probe/probetest": "it adapts testing.B and testing.TB"},
 }
 
 // A listing is what `go list -json` tells about one package.

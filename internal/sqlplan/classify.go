@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tidestaff/tidestaff/internal/sqltext"
 )
 
 // A catalog names the b-trees of a connection's databases.
@@ -172,13 +174,13 @@ func resolve(name string, found map[string]Class, alias map[string][]string) []s
 // keyword that is read as an alias does no harm, since no plan prints it.
 func aliases(text string, found map[string]Class) map[string][]string {
 	out := map[string][]string{}
-	s := scanner{text}
+	s := sqltext.Scanner{Rest: text}
 	var tables []string // what the last name can mean
-	for t := s.solid(); t.kind != end; t = s.solid() {
-		if tables != nil && isName(t, "AS") {
+	for t := s.Solid(); t.Kind != sqltext.End; t = s.Solid() {
+		if tables != nil && t.IsName("AS") {
 			continue
 		}
-		name, ok := nameOf(t)
+		name, ok := t.Name()
 		if tables != nil && ok {
 			key := strings.ToLower(name)
 			out[key] = append(out[key], tables...)
@@ -189,15 +191,4 @@ func aliases(text string, found map[string]Class) map[string][]string {
 		}
 	}
 	return out
-}
-
-// nameOf returns the name that an identifier is.
-func nameOf(t token) (string, bool) {
-	switch t.kind {
-	case word:
-		return t.text, true
-	case quoted:
-		return unquote(t.text), true
-	}
-	return "", false
 }

@@ -6,12 +6,6 @@ import (
 	"github.com/tidestaff/tidestaff/internal/sqlplan"
 )
 
-func ExampleNormalize() {
-	fmt.Println(sqlplan.Normalize(`SELECT name -- of the user
-		FROM users WHERE id IN (3, 5, 8) AND email = 'ann@example.com'`, 200))
-	// Output: SELECT name FROM users WHERE id IN (…) AND email = ?
-}
-
 func ExampleParse() {
 	for _, text := range []string{
 		"WITH old AS (SELECT id FROM jobs) DELETE FROM jobs WHERE id IN old;",

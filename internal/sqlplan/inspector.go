@@ -4,6 +4,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+
+	"github.com/tidestaff/tidestaff/internal/sqltext"
 )
 
 const (
@@ -87,7 +89,7 @@ func uninspected(st Statement) Plan {
 	case idleVerbs[st.Verb]:
 		return Plan{Class: None}
 	}
-	return unknown(shorten(st.Verb, 20) + " is not inspected")
+	return unknown(sqltext.Shorten(st.Verb, 20) + " is not inspected")
 }
 
 // look explains the statement. keep tells whether its plan is good until the

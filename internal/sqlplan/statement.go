@@ -1,6 +1,10 @@
 package sqlplan
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tidestaff/tidestaff/internal/sqltext"
+)
 
 // A Statement is what a text says of itself, without a database.
 type Statement struct {
@@ -9,7 +13,8 @@ type Statement struct {
 	// It is empty if there is no statement.
 	Verb string
 	// Single tells whether the text is one statement, whatever follows it of
-	// comments and semicolons, and free of what the tokenizer does not know.
+	// comments and semicolons, and free of what SQLite's tokenizer does not know
+	// and of strings that only other databases know.
 	Single bool
 	// Schema tells whether any statement of the text may change the schema, or
 	// the statistics that plans are made from.
@@ -22,12 +27,12 @@ type Statement struct {
 // Parse reads a text. It costs no more than a pass over it.
 func Parse(text string) Statement {
 	r := reader{Statement: Statement{Single: true}, starts: true}
-	s := scanner{text}
+	s := sqltext.Scanner{Rest: text}
 	begin, behind := 0, len(text) // of the first statement
-	for t := s.solid(); t.kind != end; t = s.solid() {
-		at := len(text) - len(s.rest) - len(t.text)
+	for t := s.Solid(); t.Kind != sqltext.End; t = s.Solid() {
+		at := len(text) - len(s.Rest) - len(t.Text)
 		switch {
-		case t.kind != semi:
+		case t.Kind != sqltext.Semi:
 			if r.Verb == "" {
 				begin = at
 			}
@@ -47,14 +52,14 @@ type reader struct {
 	starts bool // the next token begins a statement
 	with   bool // the verb is still behind common table expressions
 	depth  int  // of parentheses
-	last   token
+	last   sqltext.Token
 }
 
 // read takes a token that is neither blank nor a semicolon.
-func (r *reader) read(t token) {
+func (r *reader) read(t sqltext.Token) {
 	verb := "?" // of what starts with no word
-	if t.kind == word {
-		verb = strings.ToUpper(t.text)
+	if t.Kind == sqltext.Word {
+		verb = strings.ToUpper(t.Text)
 	}
 	switch {
 	case r.starts && r.Verb == "":
@@ -64,12 +69,14 @@ func (r *reader) read(t token) {
 	case r.with && r.depth == 0 && mainVerbs[verb]:
 		r.Verb, r.with = verb, false
 	}
-	r.Schema = r.Schema || r.starts && schemaVerbs[verb]
-	r.Single = r.Single && t.kind != illegal
-	switch t.text {
+	foreign := t.Kind == sqltext.Foreign // to SQLite it is several tokens, of any kind
+	r.changes = r.changes || foreign
+	r.Schema = r.Schema || r.starts && schemaVerbs[verb] || foreign
+	r.Single = r.Single && t.Kind != sqltext.Illegal && !foreign
+	switch t.Text {
 	case "(":
 		r.depth++
-		r.changes = r.changes || isName(r.last, "changes")
+		r.changes = r.changes || r.last.IsName("changes")
 	case ")":
 		r.depth--
 	}
@@ -99,15 +106,3 @@ var idleVerbs = set("", "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELE
 // mainVerbs can follow common table expressions. REPLACE could also be the name
 // of one; taking it for the verb only adds caution.
 var mainVerbs = set("SELECT", "VALUES", "INSERT", "UPDATE", "DELETE", "REPLACE")
-
-// isName tells whether t is this identifier, bare or quoted.
-func isName(t token, name string) bool {
-	return t.kind == word && strings.EqualFold(t.text, name) ||
-		t.kind == quoted && strings.EqualFold(unquote(t.text), name)
-}
-
-// unquote returns the name in a quoted identifier.
-func unquote(s string) string {
-	q := s[len(s)-1:]
-	return strings.ReplaceAll(s[1:len(s)-1], q+q, q)
-}

@@ -73,8 +73,10 @@ var checks = []check{
 }
 
 // patience is how long one check may take. A probe that holds a lock in Sample
-// which its Stop needs would otherwise take the whole test binary with it.
-const patience = 2 * time.Minute
+// which its Stop needs would otherwise take the whole test binary with it. The
+// thousands of windows of a probe that waits for each are half a minute with the
+// race detector, and several on a busy machine; `go test` itself gives up after ten.
+const patience = 8 * time.Minute
 
 // over runs the check. A panic is an error, and so is taking forever.
 func (c check) over(s *subject) error {

@@ -3,6 +3,7 @@ package probetest
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -80,6 +81,7 @@ func exactPeaks(r *probe.Reading) map[string]float64 {
 		m := &r.Metrics[i]
 		switch {
 		case m.Desc == nil || m.Prov.How != probe.Exact:
+		case strings.HasSuffix(m.Name, ".growth"): // over the window's own start, which may be lower
 		case m.Dist != nil:
 			peaks[seriesKey(m)] = float64(m.Dist.Max())
 		case m.Kind == probe.KindPeak:

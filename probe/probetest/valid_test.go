@@ -143,3 +143,15 @@ func wantError(t *testing.T, err error, want string) {
 		t.Errorf("got error %v, want one with %q", err, want)
 	}
 }
+
+// TestGrowthsDoNotNest: a level that fell between the starts of two windows gives
+// the inner one the larger growth, and no larger peak.
+func TestGrowthsDoNotNest(t *testing.T) {
+	for name, want := range map[string]bool{"a.growth": true, "a.peak": false} {
+		d := &probe.Desc{Name: name, Unit: "By", Help: "h", Kind: probe.KindPeak}
+		reading := func(v float64) *probe.Reading { return &probe.Reading{Metrics: []probe.Metric{{Desc: d, Value: v}}} }
+		if err := peaksWithin(reading(9), reading(8)); (err == nil) != want {
+			t.Errorf("%s: got %v, want it to pass: %t", name, err, want)
+		}
+	}
+}

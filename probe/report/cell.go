@@ -24,14 +24,21 @@ type cell struct {
 
 // evaluate computes a row in a report. Without the metric it is nil.
 func evaluate(r *Report, s *selector, stat string) *cell {
-	f := find(r, s)
-	if f == nil {
-		return nil
+	if f := find(r, s); f != nil {
+		return cellOf(f, stat)
 	}
+	return nil
+}
+
+// cellOf computes statistics of what was found.
+func cellOf(f *found, stat string) *cell {
 	if stat == "" {
 		stat = f.defaultStat()
 	}
 	c := &cell{stats: statNames(stat), dist: f.dist != nil, max: math.NaN(), how: provText(f.prov, f.desc.Kind)}
+	if c.dist && (stat == "count" || stat == "rate") { // how often is known, whatever is estimated
+		c.how = ""
+	}
 	for _, name := range c.stats {
 		v, unit := f.stat(name)
 		c.vals = append(c.vals, v)
@@ -87,18 +94,6 @@ func (c *cell) count() string {
 		return dash
 	}
 	return formatCount(float64(c.n))
-}
-
-// ratio compares two cells statistic by statistic.
-func ratio(before, after *cell) string {
-	if before == nil || after == nil || len(before.vals) != len(after.vals) {
-		return dash
-	}
-	parts := make([]string, len(before.vals))
-	for i := range parts {
-		parts[i] = formatRatio(before.vals[i], after.vals[i])
-	}
-	return strings.Join(parts, " / ")
 }
 
 // provText says how a number was obtained, where that is not self-evident: of

@@ -18,8 +18,9 @@ import (
 // slices.
 //
 // Every metric without attributes is kept. Of those with some (an operation, a
-// method) it keeps, for each metric, the first 16 combinations that appear, and
-// 256 series in all; busy ones appear first.
+// method) it keeps, for each metric, the first 4 combinations that appear, such as
+// the components of lag, and up to 16 as long as those are 256 series in all;
+// busy ones appear first.
 type Curve struct {
 	// At is when each slice began, counted from the start of the first; For
 	// is how long it lasted.
@@ -43,8 +44,9 @@ type Series struct {
 
 const (
 	manySlices   = 1024 // after these, and each further half, slices get longer
-	maxLabelled  = 256  // series with attributes
+	maxLabelled  = 256  // series with attributes, but for a few of each metric
 	maxPerMetric = 16   // of them, for one statistic of one metric
+	fewPerMetric = 4    // of them, for which there is room whatever else there is
 )
 
 // curveStats are kept of each distribution. There is no p99: a slice of a
@@ -56,7 +58,7 @@ type curveBuilder struct {
 	origin   time.Time
 	c        Curve
 	index    map[string]int // where a series is in c.Series, -1 if omitted
-	labelled int            // series with attributes in c.Series
+	labelled int            // series with attributes in c.Series, but for the few of each metric
 	perStat  map[string]int // of them, by metric and statistic
 }
 
@@ -136,10 +138,12 @@ func (b *curveBuilder) room(m *probe.Metric, stat string) bool {
 		return true
 	}
 	key := m.Name + "\x00" + stat
-	if b.labelled == maxLabelled || b.perStat[key] == maxPerMetric {
-		return false
+	if b.perStat[key] >= fewPerMetric {
+		if b.labelled == maxLabelled || b.perStat[key] == maxPerMetric {
+			return false
+		}
+		b.labelled++
 	}
-	b.labelled++
 	b.perStat[key]++
 	return true
 }

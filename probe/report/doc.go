@@ -17,8 +17,13 @@
 //		Ratio: true,
 //	}
 //	err = table.WriteTerminal(os.Stdout)    // or WriteMarkdown
+//	err = rep.WriteHTML(page)               // one page with charts, no scripts
 //
-// The reports of several processes or variants become one file with [Join].
+// The reports of several processes or variants become one file with [Join], and
+// those of several runs of one variant with [Repeat]. A report may have targets
+// ([Report.AtMost]), and two are compared by [Compare], which says of each number
+// whether it is worse, or why it cannot be said. The command tidestaff does both
+// with files.
 //
 // # What is measured
 //
@@ -50,6 +55,13 @@
 // it; the slices of a curve in between have none, and the first one after them
 // has what came meanwhile as well.
 //
+// A verdict of the rank test (p < 0.02) calls a number worse that is not in at
+// most 1 % of the cases, however the numbers are distributed; a comparison of
+// hundreds of numbers has some of those, and says how many to expect. 5 runs a
+// side are the fewest that can tell. Runs made one variant after the other say
+// nothing of CPU time and latencies, and nor does one pair of runs, unless the
+// machine was quiet. Counts that are described as exact need neither.
+//
 // A file may hold paths and statement texts (the metrics marked detail). It
 // goes where the user puts it; nothing is sent anywhere.
 //
@@ -63,6 +75,8 @@
 // While it runs: one goroutine that wakes once a second, reads the window and
 // four small files of the kernel. Writing costs about a millisecond for each
 // distribution, most of it compression. A curve of a series is 8 bytes a slice.
+// A CPU profile, on request, is a hundred signals for each second of CPU time,
+// and up to 200 ms in Close.
 //
 // # Platforms
 //

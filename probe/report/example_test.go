@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/tidestaff/tidestaff/probe"
@@ -144,4 +145,81 @@ func ExampleJoin() {
 	}
 	fmt.Println(all.Part("load").Name, all.Duration)
 	// Output: load 1s
+}
+
+// The lag of each second, for the tools that read HdrHistogram's logs.
+func ExampleHistogramLog() {
+	var file strings.Builder // an *os.File
+	var log *report.HistogramLog = report.NewHistogramLog(&file, "tidestaff.lag.total")
+	for range 2 { // what a window's Next filled
+		if err := log.Add(reading(time.Millisecond)); err != nil {
+			fmt.Println(err)
+		}
+	}
+	head, _, _ := strings.Cut(file.String(), "\n")
+	fmt.Println(head, strings.Count(file.String(), "\n")-4)
+	// Output: #[tidestaff.lag.total, by tidestaff] 2
+}
+
+// Five runs of each variant, in turns, and what can be said of them.
+func ExampleCompare() {
+	run := func(i int, wait time.Duration) *report.Report {
+		r := report.Of(reading(wait))
+		r.Started = r.Started.Add(time.Duration(i) * time.Minute)
+		r.Provenance = report.Provenance{}
+		return r
+	}
+	var before, after []*report.Report
+	for i := range 5 {
+		before = append(before, run(2*i, time.Duration(900+10*i)*time.Microsecond))
+		after = append(after, run(2*i+1, time.Duration(600+10*i)*time.Microsecond))
+	}
+	c := report.Compare(report.Repeat("before", before...), report.Repeat("after", after...),
+		report.CompareOptions{Better: map[string]string{"tidestaff.lag.total": "lower"}})
+	for _, one := range c.Changes {
+		fmt.Printf("%s %s: %s, %s\n", one.Metric, one.Stat, one.Verdict, one.Reason)
+	}
+	fmt.Println("worse:", c.Worse())
+	// Output:
+	// tidestaff.lag.total p50: improved, p = 0.0079
+	// tidestaff.lag.total p95: improved, p = 0.0079
+	// worse: false
+}
+
+// A bound, and what came of it. A time over its bound is not judged here: nobody
+// looked at how busy the machine was.
+func ExampleReport_AtMost() {
+	rep := report.Of(reading(time.Millisecond))
+	row := report.Row{Label: "lag p95", Metric: "tidestaff.lag.total", Stat: "p95"}
+	fmt.Println(rep.AtMost(row, 0.100))
+	fmt.Println(rep.AtMost(row, 0.010))
+	rep.Unmeasured("100,000 repositories", "there is no object store")
+	for _, t := range rep.Targets {
+		fmt.Println(strings.TrimSuffix(t.Name+": "+string(t.Outcome)+", "+t.Reason, ", "))
+	}
+	fmt.Println("failed:", rep.Failed())
+	// Output:
+	// pass
+	// not judged
+	// lag p95: pass
+	// lag p95: not judged, noise: how busy the machine was is not known
+	// 100,000 repositories: not measured, there is no object store
+	// failed: false
+}
+
+// Two runs of one variant in one column.
+func ExampleRepeat() {
+	first, second := report.Of(reading(690*time.Microsecond)), report.Of(reading(670*time.Microsecond))
+	first.Provenance, second.Provenance = report.Provenance{}, report.Provenance{}
+	t := report.Table{
+		Columns: []report.Column{{Report: report.Repeat("after", first, second)}},
+		Rows:    []report.Row{{Label: "lag", Metric: "tidestaff.lag.total", Stat: "p50/max", Unit: "ms"}},
+	}
+	if err := t.WriteMarkdown(os.Stdout); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// |  | n | after (host load –, –) |
+	// | :-- | --: | --: |
+	// | lag p50 / max | 100, 100 | 35 / 69, 34 / 67 ms |
 }

@@ -17,7 +17,7 @@ import (
 // this package.
 const (
 	Schema  = "tidestaff/report"
-	Version = "1.0"
+	Version = "1.1"
 )
 
 // The file's types. In the file a time is in nanoseconds: whatever the
@@ -40,8 +40,23 @@ type fileReport struct {
 	CarriedIn  int          `json:"carried_in"`
 	CarriedOut int          `json:"carried_out"`
 	Absent     []fileAbsent `json:"absent"`
+	Operations int64        `json:"operations,omitempty"`
+	Targets    []fileTarget `json:"targets,omitempty"`
 	Curve      *fileCurve   `json:"curve,omitempty"`
 	Parts      []fileReport `json:"parts,omitempty"`
+	Runs       []fileReport `json:"runs,omitempty"`
+	Excluded   string       `json:"excluded,omitempty"`
+}
+
+// fileTarget has no value where there is none, and several from repeats.
+type fileTarget struct {
+	Name    string    `json:"name"`
+	Op      string    `json:"op,omitempty"`
+	Bound   *number   `json:"bound,omitempty"`
+	Unit    string    `json:"unit,omitempty"`
+	Values  []*number `json:"values,omitempty"`
+	Outcome string    `json:"outcome"`
+	Reason  string    `json:"reason,omitempty"`
 }
 
 type fileMetric struct {

@@ -14,6 +14,7 @@ type grid struct {
 	left  []bool   // columns of text; the others hold numbers and align right
 	rows  [][]string
 	notes []string // lines below the table
+	clip  int      // cells of a terminal that a text may take, 0 for the usual number
 }
 
 // dropEmpty removes the columns, other than the first, in which no row has

@@ -18,18 +18,9 @@ func Join(name string, parts ...*Report) *Report {
 	r := &Report{Name: name, Parts: parts}
 	for i, p := range parts {
 		if i == 0 {
-			r.Started, r.Duration = p.Started, p.Duration
 			r.Provenance, r.Host = p.Provenance, p.Host
-			continue
 		}
-		end := r.Started.Add(r.Duration)
-		if e := p.Started.Add(p.Duration); e.After(end) {
-			end = e
-		}
-		if p.Started.Before(r.Started) {
-			r.Started = p.Started
-		}
-		r.Duration = end.Sub(r.Started)
+		r.cover(p, i == 0)
 	}
 	r.reading.Start, r.reading.End = r.Started, r.Started.Add(r.Duration)
 	r.Host.OthersCPU = othersThan(parts)
@@ -73,7 +64,7 @@ func overlap(a, b *Report) time.Duration {
 // the rows of its tables, a load generator its flags.
 func (r *Report) allConditions() Conditions {
 	all := slices.Clone(r.Conditions)
-	for _, p := range r.Parts {
+	for _, p := range slices.Concat(r.Parts, r.Runs) {
 		for _, c := range p.allConditions() {
 			if !slices.Contains(all, c) {
 				all = append(all, c)
@@ -86,7 +77,7 @@ func (r *Report) allConditions() Conditions {
 // allDeviations are the report's own and its parts', each once.
 func (r *Report) allDeviations() []string {
 	all := slices.Clone(r.Deviations)
-	for _, p := range r.Parts {
+	for _, p := range slices.Concat(r.Parts, r.Runs) {
 		for _, d := range p.allDeviations() {
 			all = appendNew(all, d)
 		}

@@ -15,7 +15,8 @@ import (
 // metrics or different statistics of one metric.
 //
 // A metric that has none of the attributes is left out; several that agree in
-// them are taken together, as by a [Row].
+// them are taken together, as by a [Row]. If there are peaks among them, a last
+// column says how they were obtained.
 type Pivot struct {
 	Title string
 	// Part names the part of the report; empty means the report itself.
@@ -84,6 +85,18 @@ func (l *line) weight(sort int) float64 {
 		return math.Inf(-1)
 	}
 	return l.cells[sort].vals[0]
+}
+
+// how is the provenance of the line's peaks and levels. That of distributions is
+// left to a [Table]: one that is estimated is so in all lines.
+func (l *line) how() string {
+	var hows []string
+	for _, c := range l.cells {
+		if c != nil && !c.dist {
+			hows = appendNew(hows, c.how)
+		}
+	}
+	return strings.Join(hows, "; ")
 }
 
 // attrs are the attributes that a line's metrics carry. A key that is empty
@@ -173,11 +186,14 @@ func (p *Pivot) top(lines []*line) (kept, rest []*line) {
 	return lines[:n], lines[n:]
 }
 
-// heading is the last word of an attribute's key, but for the one whose name is
-// a convention's and does not say what it holds here.
+// heading is the last word of an attribute's key, but for those whose names are a
+// convention's and do not say what they hold here.
 func heading(key string) string {
-	if key == probe.AttrMethod {
+	switch key {
+	case probe.AttrMethod:
 		return "method"
+	case attrFunction:
+		return "function"
 	}
 	return key[strings.LastIndexByte(key, '.')+1:]
 }
@@ -191,10 +207,17 @@ func (p *Pivot) grid(r *Report) *grid {
 		g.head, g.left = append(g.head, c.Title), append(g.left, false)
 	}
 	kept, rest := p.top(p.lines(r))
+	hows := slices.ContainsFunc(kept, func(l *line) bool { return l.how() != "" })
+	if hows {
+		g.head, g.left = append(g.head, "how"), append(g.left, true)
+	}
 	for _, l := range kept {
 		row := slices.Clone(l.keys)
 		for i, c := range l.cells {
 			row = append(row, c.text(p.Columns[i].Unit))
+		}
+		if hows {
+			row = append(row, l.how())
 		}
 		g.rows = append(g.rows, row)
 	}

@@ -59,8 +59,12 @@ type looseReport struct {
 	CarriedIn  int               `json:"carried_in"`
 	CarriedOut int               `json:"carried_out"`
 	Absent     []json.RawMessage `json:"absent"`
+	Operations int64             `json:"operations"`
+	Targets    []json.RawMessage `json:"targets"`
 	Curve      *fileCurve        `json:"curve"`
 	Parts      []json.RawMessage `json:"parts"`
+	Runs       []json.RawMessage `json:"runs"`
+	Excluded   string            `json:"excluded"`
 }
 
 // read is Read without the package's name in the error, to which ReadFile adds
@@ -176,6 +180,9 @@ func readReport(b []byte) (*Report, error) {
 	if l.DurationNS == nil || *l.DurationNS < 0 {
 		return nil, at("duration_ns", errors.New("missing or negative"))
 	}
+	if l.Operations < 0 {
+		return nil, at("operations", errors.New("negative"))
+	}
 	if l.Metrics == nil {
 		return nil, at("metrics", errors.New("missing"))
 	}
@@ -184,12 +191,14 @@ func readReport(b []byte) (*Report, error) {
 		return nil, at("started", err)
 	}
 	r := &Report{Name: l.Name, Started: started, Duration: time.Duration(*l.DurationNS),
-		Provenance: l.Provenance, Host: l.Host, Deviations: l.Deviations}
+		Provenance: l.Provenance, Host: l.Host, Deviations: l.Deviations,
+		Operations: l.Operations, Excluded: l.Excluded}
 	r.reading = probe.Reading{Start: r.Started, End: r.Started.Add(r.Duration),
 		Dropped: l.Dropped, CarriedIn: l.CarriedIn, CarriedOut: l.CarriedOut}
 	for _, err := range []error{
 		each("conditions", l.Conditions, r.readCondition),
 		r.readMetrics(l.Metrics),
+		each("targets", l.Targets, r.readTarget),
 		each("events", l.Events, r.readEvent),
 		each("absent", l.Absent, func(a *fileAbsent) error {
 			if a.Name == "" {
@@ -203,6 +212,7 @@ func readReport(b []byte) (*Report, error) {
 		}),
 		at("curve", r.readCurve(l.Curve)),
 		r.readParts(l.Parts),
+		r.readRuns(l.Runs),
 	} {
 		if err != nil {
 			return nil, err
@@ -223,6 +233,21 @@ func (r *Report) readParts(list []json.RawMessage) error {
 			return at("parts["+strconv.Itoa(i)+"]", err)
 		}
 		r.Parts = append(r.Parts, p)
+	}
+	return nil
+}
+
+// readRuns reads the repeats. Parts beside them could not be reached.
+func (r *Report) readRuns(list []json.RawMessage) error {
+	if len(list) > 0 && len(r.Parts) > 0 {
+		return at("runs", errors.New("there are parts too"))
+	}
+	for i, b := range list {
+		run, err := readReport(b)
+		if err != nil {
+			return at("runs["+strconv.Itoa(i)+"]", err)
+		}
+		r.Runs = append(r.Runs, run)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,8 +26,8 @@ func TestReadErrors(t *testing.T) {
 		{"no schema", "{}", `schema: "" is not "tidestaff/report"`},
 		{"no version", `{"schema":"tidestaff/report"}`, `version: "" is not two numbers`},
 		{"odd version", `{"schema":"tidestaff/report","version":"1.x"}`, `version: "1.x" is not two numbers`},
-		{"newer", `{"schema":"tidestaff/report","version":"2.0","metrics":7}`, `version: "2.0" is newer than this reader's 1.0`},
-		{"older", `{"schema":"tidestaff/report","version":"0.9"}`, `version: "0.9" is older than this reader's 1.0`},
+		{"newer", `{"schema":"tidestaff/report","version":"2.0","metrics":7}`, `version: "2.0" is newer than this reader's 1.1`},
+		{"older", `{"schema":"tidestaff/report","version":"0.9"}`, `version: "0.9" is older than this reader's 1.1`},
 		{"field of the wrong type", minimal(`,"name":7`), `version 1.0: name: not a string: number`},
 		{"nested field", minimal(`,"host":{"load1":{"min":"x"}}`), `host.load1.min: not a float64: string`},
 		{"condition's value", minimal(`,"conditions":[{"name":"a","value":[]}]`), `conditions[0].value: [] is not a string`},
@@ -82,6 +83,9 @@ func FuzzRead(f *testing.F) {
 	f.Add(b.Bytes())
 	f.Add([]byte(minimal(`,"metrics":[{"name":"a","unit":"ns","kind":"gauge","value":1e300}]`)))
 	f.Add([]byte(minimal(`,"curve":{"at_ns":[1],"for_ns":[1],"series":[{"unit":"ns","values":[null]}]}`)))
+	f.Add([]byte(minimal(`,"metrics":[],"operations":2,"targets":[{"name":"a","op":"<=","bound":1,"unit":"ns","values":[null,2],"outcome":"fail"}]`)))
+	f.Add([]byte(minimal(`,"runs":[` + minimal(`,"excluded":"no","metrics":[{"name":"a.cpu","unit":"ns","kind":"counter","value":1,"bench":[{"unit":"a","stat":"value"}]}]`) + `,` +
+		minimal(`,"metrics":[{"name":"a.cpu","unit":"ns","kind":"peak","value":1,"bench":[{"unit":"a","stat":"value"}]}]`) + `]`)))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		r, err := Read(bytes.NewReader(in))
 		if err != nil {
@@ -94,13 +98,19 @@ func FuzzRead(f *testing.F) {
 			func() error {
 				return (&Table{Columns: []Column{{Report: r}, {Report: r}}, Ratio: true}).WriteTerminal(&text)
 			},
+			func() error { return r.WriteHTML(&text) },
+			func() error { return r.WriteBenchmarks(&text) },
+			func() error {
+				c := Compare(r, Repeat("twice", r, r), CompareOptions{All: true})
+				return errors.Join(c.WriteTerminal(&text), c.WriteHTML(&text))
+			},
 			func() error { return r.Write(&first) },
 		} {
 			if err := write(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if bytes.Contains(first.Bytes(), []byte("NaN")) && !bytes.Contains(in, []byte("NaN")) {
+		if bytes.Contains(append(text.Bytes(), first.Bytes()...), []byte("NaN")) && !bytes.Contains(in, []byte("NaN")) {
 			t.Errorf("NaN in %s", first.Bytes())
 		}
 		again, err := Read(bytes.NewReader(first.Bytes()))

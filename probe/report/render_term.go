@@ -1,11 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"io"
 	"strings"
 )
 
-// maxText bounds a text cell on a terminal. Markdown has no such bound: the
+// maxText bounds a text cell on a terminal, unless the grid has a bound of its own. Markdown has no such bound: the
 // reader's browser wraps.
 const maxText = 72
 
@@ -48,7 +49,7 @@ func (g *grid) lines(b *strings.Builder) {
 func (g *grid) line(b *strings.Builder, widths []int, cells []string) {
 	var line strings.Builder
 	for c, cell := range cells {
-		cell = clip(clean(cell), maxText)
+		cell = clip(clean(cell), g.most())
 		pad := strings.Repeat(" ", widths[c]-width(cell))
 		if c > 0 {
 			line.WriteString("  ")
@@ -67,7 +68,7 @@ func (g *grid) widths() []int {
 	widths := make([]int, len(g.head))
 	measure := func(cells []string) {
 		for c, cell := range cells {
-			widths[c] = max(widths[c], width(clip(clean(cell), maxText)))
+			widths[c] = max(widths[c], width(clip(clean(cell), g.most())))
 		}
 	}
 	measure(g.head)
@@ -77,3 +78,6 @@ func (g *grid) widths() []int {
 	}
 	return widths
 }
+
+// most is how many cells a text may take.
+func (g *grid) most() int { return cmp.Or(g.clip, maxText) }

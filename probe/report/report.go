@@ -19,6 +19,14 @@ type Options struct {
 	// load to the two looks at the ends.
 	Interval time.Duration
 
+	// CPUProfile asks for the runtime's CPU profile of the window, about 1 % of
+	// the CPU time that it measures. The report has the 20 functions with the most
+	// CPU time of their own (tidestaff.profile.function.cpu.time), and CPU time by
+	// method and role (tidestaff.profile.cpu.time), as shares of the process's CPU
+	// time. A process has one profiler: if somebody else profiles already, they
+	// are absent, with that reason, and his profile is not disturbed.
+	CPUProfile bool
+
 	// Root is the folder below which the host's files (proc, sys) are looked
 	// for. Empty means "/"; tests point it at fixtures.
 	Root string
@@ -48,11 +56,25 @@ type Report struct {
 	// it stands for.
 	Deviations []string
 
+	// Operations is what the numbers per operation are divided by, such as a
+	// benchmark's iterations or the requests that a service answered. Zero if
+	// there is no such number; then totals are shown, and not compared.
+	Operations int64
+	// Targets are the bounds that were to be kept, with what came of them; see
+	// [Report.AtMost].
+	Targets []Target
+
 	// Curve is the window in slices; nil if there is none.
 	Curve *Curve
 	// Parts are the reports of other processes or phases that belong to this
 	// one. Their names are unique.
 	Parts []*Report
+	// Runs are the repeats of one variant, in the order in which they were made;
+	// see [Repeat]. Such a report has no metrics and no parts of its own.
+	Runs []*Report
+	// Excluded is why this run does not count among its repeats; empty if it
+	// does.
+	Excluded string
 
 	reading probe.Reading
 }
@@ -64,10 +86,13 @@ type Report struct {
 func (r *Report) Reading() *probe.Reading { return &r.reading }
 
 // Part returns the part of that name, r itself for "", and nil if there is
-// none.
+// none. The part of repeats is the repeats of the part.
 func (r *Report) Part(name string) *Report {
 	if name == "" {
 		return r
+	}
+	if len(r.Runs) > 0 {
+		return r.partOfRuns(name)
 	}
 	for _, p := range r.Parts {
 		if p.Name == name {
@@ -102,6 +127,7 @@ type Run struct {
 	total  []*probe.Window // from the start to Close: nothing is lost between slices
 	tile   []*probe.Window // the curve's own; none without a curve
 	curve  *curveBuilder
+	prof   *cpuProfile // nil if nobody asked for one
 	stop   chan struct{}
 	done   chan struct{}
 	once   sync.Once
@@ -129,6 +155,9 @@ func Start(set probe.Probe, opts Options) (*Run, error) {
 	}
 	if err := r.open(set, opts.Interval); err != nil {
 		return nil, fmt.Errorf("report: start: %w", err)
+	}
+	if opts.CPUProfile {
+		r.prof = startProfile()
 	}
 	if r.curve == nil {
 		close(r.done)
@@ -226,6 +255,7 @@ func (r *Run) Close() *Report {
 // finish stops the curve before the totals end: the last slice must not reach
 // beyond them.
 func (r *Run) finish() {
+	r.prof.stop()
 	close(r.stop)
 	<-r.done
 	rep := &Report{Name: r.name, Provenance: r.prov}
@@ -237,5 +267,6 @@ func (r *Run) finish() {
 	}
 	rep.take(closeAll(r.total))
 	rep.Host = r.host.noise(&rep.reading)
+	r.prof.addTo(&rep.reading)
 	r.report = rep
 }

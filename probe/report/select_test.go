@@ -94,3 +94,27 @@ func TestPivotMatch(t *testing.T) {
 		t.Errorf("got:\n%swant:\n%s", b.String(), want)
 	}
 }
+
+// A pivot of peaks says how each of them was obtained: one that is a lower bound
+// must not look like one that is exact.
+func TestPivotHow(t *testing.T) {
+	var core probe.Core
+	d := &probe.Desc{Name: "peak", Unit: "By", Help: "x"}
+	w, err := core.Watch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	core.Peak(d, probe.Attr{Key: "name", Value: "git gc"}).Measured(3<<20, probe.Provenance{Method: "memory.peak"})
+	core.Peak(d, probe.Attr{Key: "name", Value: "git upload-pack"}).Measured(2<<20,
+		probe.Provenance{How: probe.Sampled, Method: "polled", Samples: 12, MaxGap: 11 * time.Millisecond})
+	p := Pivot{By: []string{"name"}, Columns: []PivotColumn{{Title: "peak", Metric: "peak"}}}
+	var b strings.Builder
+	if err := p.WriteMarkdown(&b, Of(w.Close())); err != nil {
+		t.Fatal(err)
+	}
+	want := "| name | peak | how |\n| :-- | --: | :-- |\n| git gc | 3.0 MiB | exact, memory.peak |\n" +
+		"| git upload-pack | 2.0 MiB | sampled 12× ≤ 11 ms apart, polled |\n"
+	if b.String() != want {
+		t.Errorf("got:\n%swant:\n%s", b.String(), want)
+	}
+}

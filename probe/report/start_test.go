@@ -161,8 +161,12 @@ func TestCurveBoundsItsSeries(t *testing.T) {
 		b.add(r)
 	}
 	c := b.curve()
-	if want := maxLabelled + 1; len(c.Series) != want || c.Omitted != 40*20-maxLabelled {
-		t.Errorf("got %d series and %d omitted, want %d and %d", len(c.Series), c.Omitted, want, 40*20-maxLabelled)
+	labelled := maxLabelled + 40*fewPerMetric
+	if want := labelled + 1; len(c.Series) != want || c.Omitted != 40*20-labelled {
+		t.Errorf("got %d series and %d omitted, want %d and %d", len(c.Series), c.Omitted, want, 40*20-labelled)
+	}
+	if got := len(c.find("m39", "value")); got == 0 {
+		t.Error("the last metric is crowded out")
 	}
 	if got := fmt.Sprint(c.find("hits", "value")); got != "[5 5]" {
 		t.Errorf("got hits %v, want [5 5]", got)

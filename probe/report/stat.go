@@ -101,16 +101,19 @@ func find(r *Report, s *selector) *found {
 }
 
 // add takes another series in. The provenance of the whole is that of the least
-// certain part.
+// certain part; a sum of estimates rests on the samples of all.
 func (f *found) add(m *probe.Metric) {
-	if m.Prov.How > f.prov.How {
+	sum := m.Kind != probe.KindGauge && m.Kind != probe.KindPeak
+	switch how := m.Prov.How; {
+	case how > f.prov.How:
 		f.prov = m.Prov
+	case how == probe.Sampled && f.prov.How == how && sum:
+		f.prov.Samples += m.Prov.Samples
 	}
-	switch m.Kind {
-	case probe.KindGauge, probe.KindPeak:
-		f.value = max(f.value, m.Value)
-	default:
+	if sum {
 		f.value += m.Value
+	} else {
+		f.value = max(f.value, m.Value)
 	}
 }
 

@@ -25,6 +25,7 @@ type Column struct {
 	// Title heads the column; empty means the report's name.
 	Title string
 	// Report may be nil: a run that did not take place is a column of dashes.
+	// Repeats (see [Repeat]) show each run, or the range of more than three.
 	Report *Report
 }
 
@@ -87,6 +88,18 @@ func (row *Row) cell(r *Report) *cell {
 	return &cell{stats: []string{"value"}, vals: []float64{v}, unit: unit}
 }
 
+// cells evaluates the row in each run that counts.
+func (row *Row) cells(r *Report) cells {
+	if r == nil {
+		return cells{nil}
+	}
+	var cs cells
+	for _, run := range r.counted() {
+		cs = append(cs, row.cell(run))
+	}
+	return cs
+}
+
 // grid has all columns that any table may have; those that stay empty are
 // dropped.
 func (t *Table) grid() *grid {
@@ -97,7 +110,7 @@ func (t *Table) grid() *grid {
 			if title == "" {
 				title = c.Report.Name
 			}
-			load = "host " + c.Report.Host.loadText()
+			load = "host " + c.Report.loadText()
 		}
 		g.head, g.under, g.left = append(g.head, title), append(g.under, load), append(g.left, false)
 	}
@@ -117,27 +130,29 @@ func (t *Table) row(row *Row) []string {
 	if row.How != "" {
 		hows = append(hows, row.How)
 	}
-	cells := make([]*cell, len(t.Columns))
+	columns := make([]cells, len(t.Columns))
 	counted, named := false, false
 	for i, c := range t.Columns {
-		cell := row.cell(c.Report)
-		cells[i] = cell
-		texts, counts = append(texts, cell.text(row.Unit)), append(counts, cell.count())
-		if cell == nil {
-			continue
+		cs := row.cells(c.Report)
+		columns[i] = cs
+		texts, counts = append(texts, cs.text(row.Unit)), append(counts, cs.count())
+		for _, cell := range cs {
+			if cell == nil {
+				continue
+			}
+			counted = counted || cell.dist
+			if !named {
+				label, named = strings.TrimSpace(label+" "+statLabel(cell.stats)), true
+			}
+			hows = appendNew(hows, cell.how)
 		}
-		counted = counted || cell.dist
-		if !named {
-			label, named = strings.TrimSpace(label+" "+statLabel(cell.stats)), true
-		}
-		hows = appendNew(hows, cell.how)
 	}
 	n, r := "", ""
 	if counted {
 		n = joinSame(counts)
 	}
-	if t.Ratio && len(cells) > 1 {
-		r = ratio(cells[0], cells[1])
+	if t.Ratio && len(columns) > 1 {
+		r = ratio(columns[0], columns[1])
 	}
 	return append(append([]string{label, n}, texts...), r, strings.Join(hows, "; "))
 }
@@ -188,7 +203,8 @@ func (t *Table) notes() []string {
 		of   func(*Report) string
 	}{
 		{"Deviations", func(r *Report) string { return strings.Join(r.allDeviations(), "; ") }},
-		{"Host", func(r *Report) string { return r.Host.text() }},
+		{"Host", func(r *Report) string { return r.hostText() }},
+		{"Excluded", (*Report).excludedText},
 		{"Ran on", func(r *Report) string { return r.Provenance.text() }},
 	} {
 		notes = append(notes, note(kind.name, titles, reports, kind.of)...)

@@ -75,28 +75,45 @@ func fixedScale(name string) (scale, bool) {
 // largest unless the smallest would then lose its digits. want forces a unit
 // ("ms", "MiB", "%").
 func formatGroup(vs []float64, unit, want string) string {
+	f := formFor(vs, unit, want)
+	if f.scales != nil {
+		return eachAlone(vs, f.scales, f.after)
+	}
+	return join(vs, f.scale, f.format) + f.after
+}
+
+// A form is how the values of a cell are printed.
+type form struct {
+	scale  scale
+	format func(float64) string
+	after  string  // the unit, once after all of them
+	scales []scale // not nil if each value has a unit of its own
+}
+
+// formFor chooses the form for values that share a cell.
+func formFor(vs []float64, unit, want string) form {
 	scales, suffix := family(unit)
 	if want == "%" && len(scales) == 0 {
 		scales = shares
 	}
 	if scales == nil {
-		return join(vs, scale{"", 1}, formatCount) + suffix
+		return form{scale{"", 1}, formatCount, suffix, nil}
 	}
 	if s, ok := fixedScale(want); ok {
-		return join(vs, s, formatNumber) + unitText(s, suffix)
+		return form{s, formatNumber, unitText(s, suffix), nil}
 	}
 	low, high := bounds(vs)
 	if math.IsNaN(high) {
-		return join(vs, scale{"", 1}, formatNumber)
+		return form{scale{"", 1}, formatNumber, "", nil}
 	}
 	s := pick(scales, high)
-	if low < 0.01*s.per && len(vs) > 1 {
-		return eachAlone(vs, scales, suffix)
+	switch {
+	case low < 0.01*s.per && len(vs) > 1:
+		return form{scales: scales, after: suffix}
+	case s.name == "B":
+		return form{s, formatCount, unitText(s, suffix), nil} // there are no parts of a byte
 	}
-	if s.name == "B" {
-		return join(vs, s, formatCount) + unitText(s, suffix) // there are no parts of a byte
-	}
-	return join(vs, s, formatNumber) + unitText(s, suffix)
+	return form{s, formatNumber, unitText(s, suffix), nil}
 }
 
 // formatValue prints one value of a UCUM unit.

@@ -10,22 +10,22 @@ import (
 	"github.com/tidestaff/tidestaff/probe"
 )
 
-// WriteTerminal writes everything that the report holds: each metric that is
-// not detail, the ten largest series of each that is, the ten longest events,
+// WriteTerminal writes everything that the report holds: its targets, each
+// metric that is not detail, the ten largest series of each that is, the ten longest events,
 // what was absent and why, and where and under which conditions it ran. Parts
 // follow.
 func (r *Report) WriteTerminal(w io.Writer) error {
-	return r.write(w, (*grid).terminal)
+	return writeGrids(w, r.view(nil), (*grid).terminal)
 }
 
 // WriteMarkdown writes the same for a pull request.
 func (r *Report) WriteMarkdown(w io.Writer) error {
-	return r.write(w, (*grid).markdown)
+	return writeGrids(w, r.view(nil), (*grid).markdown)
 }
 
-// write renders the tables one after the other with an empty line between.
-func (r *Report) write(w io.Writer, render func(*grid, io.Writer) error) error {
-	for i, g := range r.view(nil) {
+// writeGrids renders tables one after the other with an empty line between.
+func writeGrids(w io.Writer, gs []*grid, render func(*grid, io.Writer) error) error {
+	for i, g := range gs {
 		if i > 0 {
 			if _, err := io.WriteString(w, "\n"); err != nil {
 				return err
@@ -48,20 +48,26 @@ func (r *Report) view(said []string) []*grid {
 	notes := head.notes
 	head.notes = slices.DeleteFunc(slices.Clone(notes), func(n string) bool { return slices.Contains(said, n) })
 	gs := []*grid{head}
+	if said == nil {
+		head.target(r)
+	}
+	if len(r.Runs) > 0 {
+		return append(gs, r.viewRuns()...)
+	}
 	add := func(g *grid) {
 		if len(g.rows) > 0 || len(g.notes) > 0 {
 			g.dropEmpty()
 			gs = append(gs, g)
 		}
 	}
-	dists := &grid{title: "Distributions", head: []string{"", "n", "p50", "p95", "p99", "max", "sum"},
-		left: []bool{true, false, false, false, false, false, false}}
+	dists := &grid{title: "Distributions", head: []string{"", "n", "p50", "p95", "p99", "max", "sum", "how"},
+		left: []bool{true, false, false, false, false, false, false, true}}
 	values := &grid{title: "Values", head: []string{"", "value", "how"}, left: []bool{true, false, true}}
 	zeros := 0
 	for _, m := range r.shown() {
 		switch {
 		case m.Dist != nil:
-			dists.rows = append(dists.rows, distRow(m))
+			dists.rows = append(dists.rows, append(distRow(m), provText(m.Prov, m.Kind)))
 			continue
 		case m.Kind == probe.KindCounter && m.Value == 0:
 			zeros++
@@ -81,7 +87,7 @@ func (r *Report) view(said []string) []*grid {
 	add(r.eventGrid())
 	add(r.absentGrid())
 	for _, p := range r.Parts {
-		gs = append(gs, p.view(notes)...)
+		gs = append(gs, p.view(append(notes, ""))...)
 	}
 	return gs
 }
@@ -110,9 +116,14 @@ func (r *Report) headGrid() *grid {
 	}
 	g := &grid{title: title + ", " + formatValue(r.Duration.Seconds(), "s", "") + " from " +
 		r.Started.UTC().Format(time.DateTime) + " UTC"}
+	conditions, deviations := r.Conditions, r.Deviations
+	if len(r.Runs) > 0 { // which are not shown one by one
+		conditions, deviations = r.allConditions(), r.allDeviations()
+	}
 	for _, n := range []struct{ name, text string }{
-		{"Conditions", r.Conditions.text(nil)},
-		{"Deviations", strings.Join(r.Deviations, "; ")},
+		{"Conditions", conditions.text(nil)},
+		{"Deviations", strings.Join(deviations, "; ")},
+		{"Operations", operationsText(r.Operations)},
 		{"Host", r.Host.text()},
 		{"Ran on", r.Provenance.text()},
 	} {
@@ -121,6 +132,14 @@ func (r *Report) headGrid() *grid {
 		}
 	}
 	return g
+}
+
+// operationsText is "" if there is no such number.
+func operationsText(n int64) string {
+	if n <= 0 {
+		return ""
+	}
+	return formatCount(float64(n))
 }
 
 // distRow leaves out the percentiles of too few values.
@@ -142,7 +161,7 @@ func seriesLabel(m *probe.Metric) string {
 func attrsText(as []probe.Attr) string {
 	parts := make([]string, len(as))
 	for i, a := range as {
-		parts[i] = a.Key[strings.LastIndexByte(a.Key, '.')+1:] + "=" + a.Value
+		parts[i] = heading(a.Key) + "=" + a.Value
 	}
 	return strings.Join(parts, " ")
 }
@@ -176,6 +195,10 @@ func detailGrid(name string, ms []*probe.Metric) *grid {
 	slices.SortStableFunc(ms, func(a, b *probe.Metric) int { return cmp.Compare(b.Value, a.Value) })
 	g := &grid{title: name, head: []string{"", "n", "p50", "p95", "max", "sum"},
 		left: []bool{true, false, false, false, false, false}}
+	most := most
+	if name == descProfileFunction.Name {
+		most = mostFunctions + 1
+	}
 	for i, m := range ms {
 		if i == most {
 			g.notes = []string{formatCount(float64(len(ms)-most)) + " more"}
@@ -191,11 +214,15 @@ func detailGrid(name string, ms []*probe.Metric) *grid {
 	return g
 }
 
+// mostEvidence is how many attributes an event's line has room for. One that has
+// more, such as a stall, says in its text what matters; the file has them all.
+const mostEvidence = 16
+
 // eventGrid has the longest events in the order in which they began.
 func (r *Report) eventGrid() *grid {
 	g := &grid{title: "Events", head: []string{"at", "for", "event", "cause", "what"},
 		left: []bool{false, false, true, true, true}}
-	es := slices.Clone(r.reading.Events)
+	es := latest(r.reading.Events)
 	slices.SortStableFunc(es, func(a, b probe.Event) int { return cmp.Compare(b.Duration, a.Duration) })
 	left := r.reading.Dropped
 	if len(es) > most {
@@ -208,13 +235,40 @@ func (r *Report) eventGrid() *grid {
 		if e.Ongoing {
 			length = "≥ " + length
 		}
-		g.rows = append(g.rows, []string{formatValue(e.Start.Sub(r.Started).Seconds(), "s", ""), length,
-			e.Name, e.Cause, strings.TrimSpace(e.Text + " " + attrsText(e.Attrs))})
+		what := e.Text
+		if len(e.Attrs) <= mostEvidence {
+			what = strings.TrimSpace(what + " " + attrsText(e.Attrs))
+		}
+		g.rows = append(g.rows, []string{formatValue(e.Start.Sub(r.Started).Seconds(), "s", ""), length, e.Name, e.Cause, what})
 	}
 	if left > 0 {
 		g.notes = []string{formatCount(float64(left)) + " more"}
 	}
 	return g
+}
+
+// latest leaves out events that were emitted as ongoing and are there again, under
+// the same number of the same probe.
+func latest(events []probe.Event) []probe.Event {
+	type identity struct {
+		name, probe string
+		id          uint64
+	}
+	var last []probe.Event
+	at := map[identity]int{}
+	for _, e := range events {
+		id := identity{e.Name, "", e.ID}
+		if i := slices.IndexFunc(e.Attrs, func(a probe.Attr) bool { return a.Key == probe.AttrProbeName }); i >= 0 {
+			id.probe = e.Attrs[i].Value
+		}
+		if i, ok := at[id]; ok {
+			last[i] = e
+			continue
+		}
+		at[id] = len(last)
+		last = append(last, e)
+	}
+	return last
 }
 
 // absentGrid says what the tables above do not have, so that nobody takes it

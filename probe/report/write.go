@@ -107,7 +107,10 @@ func (r *Report) file() (*fileReport, error) {
 		CarriedIn:  r.reading.CarriedIn,
 		CarriedOut: r.reading.CarriedOut,
 		Absent:     []fileAbsent{},
+		Operations: r.Operations,
+		Targets:    targetsFile(r.Targets),
 		Curve:      r.Curve.file(),
+		Excluded:   r.Excluded,
 	}
 	for i := range r.reading.Metrics {
 		m, err := r.fileMetric(i)
@@ -126,7 +129,8 @@ func (r *Report) file() (*fileReport, error) {
 	return f, r.fileParts(f)
 }
 
-// fileParts refuses parts that [Report.Part] could not find again.
+// fileParts converts the reports within this one. It refuses parts that
+// [Report.Part] could not find again, as it could not if there are runs too.
 func (r *Report) fileParts(f *fileReport) error {
 	for i, p := range r.Parts {
 		if p.Name == "" || r.Part(p.Name) != p {
@@ -137,6 +141,13 @@ func (r *Report) fileParts(f *fileReport) error {
 			return fmt.Errorf("part %q: %w", p.Name, err)
 		}
 		f.Parts = append(f.Parts, *pf)
+	}
+	for i, run := range r.Runs {
+		rf, err := run.file()
+		if err != nil {
+			return fmt.Errorf("runs[%d]: %w", i, err)
+		}
+		f.Runs = append(f.Runs, *rf)
 	}
 	return nil
 }

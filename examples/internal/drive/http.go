@@ -2,6 +2,7 @@ package drive
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -20,6 +21,24 @@ func Body(resp *http.Response) ([]byte, error) {
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
 	return data, bodyError(resp, data, err)
+}
+
+// GetJSON decodes what a URL answers into out. What does not decode is wrong
+// content.
+func GetJSON(ctx context.Context, c *http.Client, target string, out any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := c.Do(req)
+	if err != nil {
+		return err
+	}
+	data, err := Body(resp)
+	if err != nil {
+		return err
+	}
+	return Wrong(json.Unmarshal(data, out))
 }
 
 // Drain is Body for what is too large to keep: it returns how many bytes came.

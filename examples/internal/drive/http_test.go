@@ -192,3 +192,23 @@ func TestClientFollowsNobodyElsewhere(t *testing.T) {
 		t.Errorf("error = %v, want the guard's", err)
 	}
 }
+
+// TestGetJSON wants the answer decoded, and one that is not JSON to be wrong.
+func TestGetJSON(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/ok", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `[1, 2]`) })
+	mux.HandleFunc("/text", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `fine`) })
+	srv := httptest.NewServer(mux)
+	defer srv.Close()
+	client := drive.Client(1)
+	defer client.CloseIdleConnections()
+	var got []int
+	if err := drive.GetJSON(t.Context(), client, srv.URL+"/ok", &got); err != nil || !cmp.Equal(got, []int{1, 2}) {
+		t.Errorf("got %v, %v, want [1 2]", got, err)
+	}
+	for _, path := range []string{"/text", "/nowhere"} {
+		if err := drive.GetJSON(t.Context(), client, srv.URL+path, &got); drive.Classify(err) != drive.ClassWrong {
+			t.Errorf("%s: got %v, want wrong content", path, err)
+		}
+	}
+}

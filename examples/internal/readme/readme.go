@@ -12,6 +12,7 @@ import (
 	"github.com/tidestaff/tidestaff/cgroup"
 	"github.com/tidestaff/tidestaff/lag"
 	"github.com/tidestaff/tidestaff/probe"
+	"github.com/tidestaff/tidestaff/probe/probetest"
 	"github.com/tidestaff/tidestaff/probe/report"
 	"github.com/tidestaff/tidestaff/sqlitetrace"
 )
@@ -51,18 +52,15 @@ func service(ctx context.Context) error {
 
 // BenchmarkList is the README's use in a benchmark.
 func BenchmarkList(b *testing.B) {
-	window, err := sqlp.Watch()
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
+	probetest.Loop(b, func() {
 		if err := list(b.Context()); err != nil {
 			b.Fatal(err)
 		}
-	}
-	queries := 0.0
-	for m := range window.Close().Find("tidestaff.db.queries") {
-		queries += m.Value
-	}
-	b.ReportMetric(queries/float64(b.N), "queries/op")
+	}, sqlp) // reports queries/op, sql-ns/op, rows/op and more, for benchstat
+}
+
+// budget is the README's use in a test.
+func budget(t *testing.T) {
+	probetest.Within(t, sqlp, 1, func() { load(t.Context()) },
+		probetest.AtMost("queries/op", 8), probetest.NoWrites()) // and NoFullScans, NoDuplicates, NoFileReads, …
 }

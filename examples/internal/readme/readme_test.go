@@ -99,17 +99,29 @@ func TestService(t *testing.T) {
 	}
 }
 
-func TestBenchmark(t *testing.T) {
-	list = func(ctx context.Context) error {
-		db, err := sqlp.Open("sqlite", dsn)
-		if err != nil {
-			return err
-		}
-		defer db.Close()
-		_, err = db.ExecContext(ctx, "SELECT 1")
+// query is the one of an operation.
+func query(ctx context.Context) error {
+	db, err := sqlp.Open("sqlite", dsn)
+	if err != nil {
 		return err
 	}
+	defer db.Close()
+	_, err = db.ExecContext(ctx, "SELECT 1")
+	return err
+}
+
+func TestBenchmark(t *testing.T) {
+	list = query
 	if got := testing.Benchmark(BenchmarkList).Extra["queries/op"]; got != 1 {
 		t.Errorf("queries/op = %v, want 1", got)
 	}
+}
+
+func TestBudget(t *testing.T) {
+	load = func(ctx context.Context) {
+		if err := query(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	budget(t)
 }

@@ -29,7 +29,7 @@ type Handler struct {
 
 	// Grace is how long the child may live on after it was told to stop or its
 	// parent has gone; then it ends itself with exit status 3, whatever it is
-	// at. If zero, 10 s.
+	// at. If zero, 20 s.
 	Grace time.Duration
 }
 
@@ -61,7 +61,7 @@ func serve(h Handler, in io.Reader, out io.Writer) (err error) {
 	commands := make(chan command)
 	go readCommands(in, commands, func(cause error) {
 		cancel(cause)
-		exitAfter(orElse(h.Grace, 10*time.Second))
+		exitAfter(orElse(h.Grace, 20*time.Second))
 	})
 
 	enc := json.NewEncoder(out)

@@ -26,7 +26,7 @@ type Spec struct {
 	Ready string
 
 	StartTimeout time.Duration // from start to ready; if zero, 60 s
-	StopTimeout  time.Duration // from asking it to stop to killing it; if zero, 10 s
+	StopTimeout  time.Duration // from asking it to stop to killing it; if zero, 30 s
 	Stderr       io.Writer     // gets a copy of its standard error; nil for none
 }
 
@@ -261,7 +261,7 @@ func (p *Process) end() error {
 	// The write fails when the child has just ended; its end tells the rest.
 	_ = json.NewEncoder(p.stdin).Encode(command{Do: doStop})
 	_ = p.stdin.Close()
-	limit := orElse(p.spec.StopTimeout, 10*time.Second)
+	limit := orElse(p.spec.StopTimeout, 30*time.Second)
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {

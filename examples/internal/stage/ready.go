@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -15,6 +17,24 @@ const readyEvery = 50 * time.Millisecond
 // Listen returns a listener on a free port of the loopback interface.
 func Listen() (net.Listener, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("stage: %w", err)
+	}
+	return l, nil
+}
+
+// maxSocketPath is what every Unix has room for in an address.
+const maxSocketPath = 103
+
+// ListenIn returns a listener on a Unix socket in a folder, or as Listen does
+// where there are none or the folder's path is too long for one. Closing it
+// removes the socket.
+func ListenIn(dir string) (net.Listener, error) {
+	path := filepath.Join(dir, "socket")
+	if runtime.GOOS == "windows" || len(path) > maxSocketPath {
+		return Listen()
+	}
+	l, err := net.Listen("unix", path)
 	if err != nil {
 		return nil, fmt.Errorf("stage: %w", err)
 	}

@@ -122,3 +122,21 @@ func TestRaw(t *testing.T) {
 		}
 	})
 }
+
+// TestRolledBack, TestAborted and TestCommitBusy hold the ledger of the write
+// lock to what SQLite does when statements and commits fail.
+func TestRolledBack(t *testing.T) { sqlsuite.RolledBack(t, name, true) }
+func TestAborted(t *testing.T)    { sqlsuite.Aborted(t, name) }
+func TestCommitBusy(t *testing.T) { sqlsuite.CommitBusy(t, name) }
+
+// TestReturningOpen and TestTwoFiles hold it to what SQLite locks.
+func TestReturningOpen(t *testing.T) { sqlsuite.ReturningOpen(t, name) }
+func TestTwoFiles(t *testing.T)      { sqlsuite.TwoFiles(t, name) }
+
+// TestOtherProcess and TestAttached have locks that are not the file's in this
+// process.
+func TestOtherProcess(t *testing.T) { sqlsuite.OtherProcess(t, name) }
+func TestAttached(t *testing.T)     { sqlsuite.Attached(t, name) }
+
+// TestChaos writes at random.
+func TestChaos(t *testing.T) { sqlsuite.Chaos(t, name) }

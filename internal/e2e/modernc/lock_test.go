@@ -4,28 +4,15 @@ import (
 	"context"
 	"database/sql"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tidestaff/tidestaff/internal/e2e/sqlsuite"
 	"github.com/tidestaff/tidestaff/probe"
 	"github.com/tidestaff/tidestaff/sqlitetrace"
 )
-
-// awaitWait waits until the method has been in the driver for a while, longer
-// than the first sleeps of SQLite's busy handler.
-func awaitWait(p *sqlitetrace.Probe, method string) {
-	for {
-		for _, o := range p.Overlapping(nil, 0) {
-			if o.Name == method && o.Running && o.Duration > 5*time.Millisecond {
-				return
-			}
-		}
-		runtime.Gosched()
-	}
-}
 
 // positive lists the series of a metric that are not 0, by waiter and holder.
 // Waits for somebody outside are left out: a machine that is busy enough can
@@ -99,7 +86,7 @@ func TestLedger(t *testing.T) {
 			end := tc.hold(as("hold"), holder)
 			done := make(chan error)
 			go func() { done <- tc.wait(as("wait"), waiter)() }()
-			awaitWait(p, "wait")
+			sqlsuite.AwaitRunning(p, "wait", 5*time.Millisecond) // longer than the busy handler's first sleeps
 			if err := end(); err != nil {
 				t.Error(err)
 			}

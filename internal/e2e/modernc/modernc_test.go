@@ -94,3 +94,21 @@ func TestLimit(t *testing.T) {
 		t.Errorf("limit: got %d, %v, want the 7 that was set", got, err)
 	}
 }
+
+// TestRolledBack, TestAborted and TestCommitBusy hold the ledger of the write
+// lock to what SQLite does when statements and commits fail.
+func TestRolledBack(t *testing.T) { sqlsuite.RolledBack(t, "sqlite", false) }
+func TestAborted(t *testing.T)    { sqlsuite.Aborted(t, "sqlite") }
+func TestCommitBusy(t *testing.T) { sqlsuite.CommitBusy(t, "sqlite") }
+
+// TestReturningOpen and TestTwoFiles hold it to what SQLite locks.
+func TestReturningOpen(t *testing.T) { sqlsuite.ReturningOpen(t, "sqlite") }
+func TestTwoFiles(t *testing.T)      { sqlsuite.TwoFiles(t, "sqlite") }
+
+// TestOtherProcess and TestAttached have locks that are not the file's in this
+// process.
+func TestOtherProcess(t *testing.T) { sqlsuite.OtherProcess(t, "sqlite") }
+func TestAttached(t *testing.T)     { sqlsuite.Attached(t, "sqlite") }
+
+// TestChaos writes at random.
+func TestChaos(t *testing.T) { sqlsuite.Chaos(t, "sqlite") }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
@@ -58,14 +57,14 @@ func one(t *testing.T, p *sqlitetrace.Probe) *sql.DB {
 func TestSuite(t *testing.T) {
 	needServer(t)
 	p, closed := sqlsuite.Watch(t, options)
-	for _, sc := range scenarios {
-		t.Run(sc.name, func(t *testing.T) {
-			want := play(t, sc.run, bare)
+	for _, sc := range slices.Concat(sqlsuite.Shared, scenarios) {
+		t.Run(sc.Name, func(t *testing.T) {
+			want := play(t, sc, bare)
 			if len(want) < 3 {
 				t.Fatalf("the bare driver's transcript has %d lines: the scenario sees nothing", len(want))
 			}
 			for way, open := range ways(p) {
-				if diff := cmp.Diff(want, play(t, sc.run, open)); diff != "" {
+				if diff := cmp.Diff(want, play(t, sc, open)); diff != "" {
 					t.Errorf("%s: transcript (-bare +wrapped):\n%s", way, diff)
 				}
 			}
@@ -150,14 +149,12 @@ func TestClasses(t *testing.T) {
 	other.ExecContext(sqlsuite.As("locked, after a wait"), "INSERT INTO item VALUES ('b')")
 	tx.Rollback()
 
-	ctx, cancel := context.WithTimeout(sqlsuite.As("deadline"), sqlsuite.Soon)
-	defer cancel()
-	db.ExecContext(ctx, "SELECT pg_sleep(600)")
-	sqlsuite.Must(t, db, "SELECT 1") // on a new connection: the driver gives up the one that was interrupted
-	ctx, cancel = context.WithCancel(sqlsuite.As("canceled"))
-	stop := time.AfterFunc(sqlsuite.Soon, cancel)
-	defer stop.Stop()
-	db.ExecContext(ctx, "SELECT pg_sleep(600)")
+	for method, with := range map[string]error{"deadline": context.DeadlineExceeded, "canceled": context.Canceled} {
+		ctx, returned := sqlsuite.Interrupted(p, method, with)
+		db.ExecContext(ctx, "SELECT pg_sleep(600)")
+		returned()
+		sqlsuite.Must(t, db, "SELECT 1") // on a new connection: the driver gives up the one that was interrupted
+	}
 	sqlsuite.Must(t, db, "SET statement_timeout = '10ms'")
 	db.ExecContext(sqlsuite.As("canceled by the server"), "SELECT pg_sleep(600)")
 

@@ -56,6 +56,15 @@ func measured(t *testing.T) []byte {
 		t.Error(err)
 	}
 	all.Deviations = []string{"there is no load"}
+	all.Operations = 1
+	all.AtMost(report.Row{Label: "wait", Part: "server", Metric: "my.wait", Stat: "p99"}, 0.001)
+	all.Exactly(report.Row{Label: "nothing", Part: "server", Metric: "my.nothing"}, 1)
+	all.Unmeasured("a full disk", "the disk is not full")
+	again, out := report.Of(new(probe.Reading)), report.Of(new(probe.Reading))
+	out.Excluded = "nothing was run"
+	repeats := report.Repeat("repeats", again, out)
+	repeats.AtMost(report.Row{Label: "of repeats", Metric: "my.cpu"}, 1)
+	all.Parts = append(all.Parts, repeats)
 	var b bytes.Buffer
 	if err := all.Write(&b); err != nil {
 		t.Fatal(err)
@@ -197,6 +206,13 @@ var damages = []struct {
 	{"a count that is not the buckets'", func(_, s object) { metric(s, "my.wait")["dist"].(object)["count"] = 7 }, false, "].dist.hdr"},
 	{"an event without a name", func(_, s object) { delete(s["events"].([]any)[0].(object), "name") }, true, "events[0].name"},
 	{"an absence without a reason", func(_, s object) { delete(s["absent"].([]any)[0].(object), "reason") }, true, "absent[0].reason"},
+	{"a target without an outcome", func(r, _ object) { delete(r["targets"].([]any)[0].(object), "outcome") }, true, "targets[0].outcome"},
+	{"a target in seconds", func(r, _ object) { r["targets"].([]any)[0].(object)["unit"] = "s" }, true, "targets[0].unit"},
+	{"a target without a bound", func(r, _ object) { delete(r["targets"].([]any)[0].(object), "bound") }, true, "targets[0].bound"},
+	{"a run without metrics", func(r, _ object) {
+		delete(r["parts"].([]any)[2].(object)["runs"].([]any)[1].(object), "metrics")
+	}, true, "parts[2].runs[1].metrics"},
+	{"a number of operations that is negative", func(r, _ object) { r["operations"] = -1 }, true, "operations"},
 	{"a curve that is too short", func(_, s object) { s["curve"].(object)["for_ns"] = []any{} }, false, "curve.for_ns"},
 	{"a curve of text", func(_, s object) { s["curve"].(object)["at_ns"] = []any{"0"} }, true, "curve.at_ns"},
 }

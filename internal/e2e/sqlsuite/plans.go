@@ -63,6 +63,11 @@ func Plans(t *testing.T, driverName string) {
 	if diff := cmp.Diff(scansOf(plans), counts(r, "tidestaff.sqlite.plans", probe.AttrMethod, sqlitetrace.AttrPlan)); diff != "" {
 		t.Errorf("plans (-want +got):\n%s", diff)
 	}
+	// Each statement and each transaction is looked at before it runs.
+	looks, queries := Total(r, "tidestaff.sqlite.plan_looks"), Total(r, "tidestaff.db.queries")
+	if took := Total(r, "tidestaff.sqlite.plan_look.time"); looks < queries || took <= 0 {
+		t.Errorf("looks: got %v in %v s, want at least the %v queries", looks, took, queries)
+	}
 	slow := map[string]string{}
 	for _, e := range r.Events {
 		for _, a := range e.Attrs {

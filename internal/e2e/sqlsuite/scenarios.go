@@ -3,138 +3,52 @@ package sqlsuite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 )
 
-const schema = `CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, size REAL, data BLOB, made TIMESTAMP, done BOOLEAN);
-CREATE INDEX item_size ON item (size);`
-
-var scenarios = []scenario{
-	{"values", values},
-	{"prepared", prepared},
-	{"returning", returning},
-	{"transactions", transactions},
-	{"failures", failures},
-	{"canceled", canceled},
-	{"canceled transaction in memory", inMemory},
-	{"locks", locks},
-	{"counters", counters},
-	{"connection", connection},
-}
-
-// values puts all kinds of arguments in and reads them back.
-func values(s *session) {
-	s.Exec(s.db, schema)
-	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
-	insert := "INSERT INTO item (name, size, data, made, done) VALUES (?, ?, ?, ?, ?)"
-	s.Exec(s.db, insert, "a", 1.5, []byte{1, 2}, at, true)
-	s.Exec(s.db, insert, "b", nil, nil, nil, nil)
-	s.Exec(s.db, insert, sql.NullString{String: "c", Valid: true}, int32(7), []byte{}, sql.NullTime{}, sql.NullBool{})
-	s.Exec(s.db, insert, []byte("d"), uint8(1), "text", at.In(time.FixedZone("x", 3600)), int64(0))
-	s.Exec(s.db, "INSERT INTO item (name, size) VALUES (:name, @size)", sql.Named("name", "e"), sql.Named("size", 2))
-	s.Exec(s.db, insert, struct{}{}, 1, 1, 1, 1)
-	s.Exec(s.db, insert, "too few")
-	s.Query(s.db, "SELECT * FROM item ORDER BY id")
-	s.Query(s.db, "SELECT count(*), sum(size), max(name) FROM item WHERE size > ?", 1)
-	s.Query(s.db, "SELECT 1; SELECT 2, 3")
-	s.Query(s.db, "SELECT changes(), total_changes()")
-	s.Exec(s.db, "UPDATE item SET size = size + 1; DELETE FROM item WHERE name = 'a'")
-	s.Query(s.db, "SELECT id, size FROM item ORDER BY id")
-}
-
-// prepared uses a statement several times, and in a transaction.
-func prepared(s *session) {
-	s.Exec(s.db, schema)
-	ctx := context.Background()
-	stmt, err := s.db.PrepareContext(ctx, "INSERT INTO item (name, size) VALUES (?, ?)")
-	s.Log("prepare: %v", err)
-	for _, args := range [][]any{{"a", 1}, {sql.NullString{String: "b", Valid: true}, int32(2)}, {"a", 3}, {"c"}} {
-		res, err := stmt.ExecContext(ctx, args...)
-		s.Result("insert", res, err)
-	}
-	tx, err := s.db.BeginTx(ctx, nil)
-	s.Log("begin: %v", err)
-	res, err := tx.StmtContext(ctx, stmt).ExecContext(ctx, "d", 4)
-	s.Result("insert", res, err)
-	s.Log("commit: %v; close: %v", tx.Commit(), stmt.Close())
-	stmt, err = s.db.PrepareContext(ctx, "SELECT name, size FROM item WHERE size >= ? ORDER BY id")
-	s.Log("prepare: %v", err)
-	for _, arg := range []any{1, 2.5, "x", nil} {
-		rows, err := stmt.QueryContext(ctx, arg)
-		s.Rows("select", rows, err)
-	}
-	s.Log("close: %v", stmt.Close())
-	_, err = s.db.PrepareContext(ctx, "SELECT nothing")
-	s.Log("prepare: %v", err)
-}
-
-// returning writes in a query's steps and in its close.
-func returning(s *session) {
-	s.Exec(s.db, schema)
-	insert := "INSERT INTO item (name, size) VALUES (?, 1), (?, 2) RETURNING id, name"
-	s.Query(s.db, insert, "a", "b")
-	var id int
-	var name string
-	err := s.db.QueryRow(insert, "c", "d").Scan(&id, &name) // closed after one row of two
-	s.Log("got %d, %q, %v", id, name, err)
-	err = s.db.QueryRow("SELECT id FROM item WHERE name = ?", "none").Scan(&id)
-	s.Log("got %v, no rows: %t", err, errors.Is(err, sql.ErrNoRows))
-	s.Query(s.db, "SELECT id, name FROM item ORDER BY id")
-}
-
-// transactions commits, rolls back, and asks for what SQLite does not have.
-func transactions(s *session) {
-	s.Exec(s.db, schema)
-	ctx := context.Background()
-	for _, o := range []*sql.TxOptions{nil, {}, {ReadOnly: true}, {Isolation: sql.LevelSerializable}, {Isolation: sql.LevelReadCommitted}} {
-		tx, err := s.db.BeginTx(ctx, o)
-		s.Log("begin %+v: %v", o, err)
-		if err != nil {
-			continue
-		}
-		s.Exec(tx, "INSERT INTO item (name) VALUES ('row ' || (SELECT count(*) FROM item))")
-		s.Query(tx, "SELECT count(*) FROM item")
-		if o == nil {
-			s.Log("rollback: %v", tx.Rollback())
-		}
-		s.Log("commit: %v; rollback: %v", tx.Commit(), tx.Rollback())
-	}
-	s.Query(s.db, "SELECT name FROM item ORDER BY name")
-}
-
-// failures reads the text and the type of errors.
-func failures(s *session) {
-	s.Exec(s.db, schema)
-	s.Exec(s.db, "INSERT INTO item (name) VALUES ('a')")
-	s.Exec(s.db, "INSERT INTO item (name) VALUES ('a')")
-	s.Exec(s.db, "INSERT INTO item (name) VALUES (NULL)")
-	s.Exec(s.db, "INSERT INTO nothing VALUES (1)")
-	s.Query(s.db, "SELECT FROM")
-	s.Query(s.db, "SELECT abs(-9223372036854775808) FROM item")
+// sqlite is the dialect of the suite itself.
+var sqlite = Dialect{
+	Schema: `CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, size REAL, data BLOB, made TIMESTAMP, done BOOLEAN);
+CREATE INDEX item_size ON item (size);`,
+	Endless: endless,
+	InTx:    "SELECT total_changes()",
 }
 
 // endless is a query that only an interrupt ends.
 const endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
-// canceled stops queries by their context. What a driver does with the
-// connection afterwards may depend on the time, so only kinds are written down.
-func canceled(s *session) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
-	defer cancel()
-	var n int
-	err := s.db.QueryRowContext(ctx, endless).Scan(&n)
-	s.Log("deadline: %t", err != nil)
-	AwaitIdle(s.db)
-	_, err = s.db.ExecContext(ctx, "SELECT 1")
-	s.Log("exec: %v", err)
-	AwaitIdle(s.db)
-	s.Query(s.db, "SELECT 1")
+// scenarios are SQLite's own.
+var scenarios = []Scenario{
+	{"values", values},
+	{"cursors", cursors},
+	{"transactions that fail", failingTransactions},
+	{"canceled transaction in memory", inMemory},
+	{"locks", locks},
+	{"counters", counters},
+}
+
+// values puts all kinds of arguments in and reads them back.
+func values(s *Session) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	insert := "INSERT INTO item (name, size, data, made, done) VALUES (?, ?, ?, ?, ?)"
+	s.Exec(s.DB, insert, "a", 1.5, []byte{1, 2}, at, true)
+	s.Exec(s.DB, insert, "b", nil, nil, nil, nil)
+	s.Exec(s.DB, insert, sql.NullString{String: "c", Valid: true}, int32(7), []byte{}, sql.NullTime{}, sql.NullBool{})
+	s.Exec(s.DB, insert, []byte("d"), uint8(1), "text", at.In(time.FixedZone("x", 3600)), int64(0))
+	s.Exec(s.DB, "INSERT INTO item (name, size) VALUES (:name, @size)", sql.Named("name", "e"), sql.Named("size", 2))
+	s.Exec(s.DB, insert, struct{}{}, 1, 1, 1, 1)
+	s.Exec(s.DB, insert, "too few")
+	s.Query(s.DB, "SELECT * FROM item ORDER BY id")
+	s.Query(s.DB, "SELECT count(*), sum(size), max(name) FROM item WHERE size > ?", 1)
+	s.Query(s.DB, "SELECT 1; SELECT 2, 3")
+	s.Query(s.DB, "SELECT changes(), total_changes()")
+	s.Exec(s.DB, "UPDATE item SET size = size + 1; DELETE FROM item WHERE name = 'a'")
+	s.Query(s.DB, "SELECT id, size FROM item ORDER BY id")
 }
 
 // inMemory ends a transaction of a database in memory by its context: who hides
 // the connection's Validator loses the database here.
-func inMemory(s *session) {
+func inMemory(s *Session) {
 	db, err := s.open(":memory:")
 	s.Log("open: %v", err)
 	if err != nil {
@@ -142,7 +56,7 @@ func inMemory(s *session) {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	s.Exec(db, schema)
+	s.Exec(db, s.Schema)
 	s.Exec(db, "INSERT INTO item (name) VALUES ('kept')")
 	ctx, cancel := context.WithCancel(context.Background())
 	tx, err := db.BeginTx(ctx, nil)
@@ -156,11 +70,10 @@ func inMemory(s *session) {
 
 // locks runs into another connection's lock, and into a snapshot too old to
 // write.
-func locks(s *session) {
-	s.Exec(s.db, schema)
+func locks(s *Session) {
 	ctx := context.Background()
-	other := s.another()
-	holder, err := s.db.Conn(ctx)
+	other := s.Another()
+	holder, err := s.DB.Conn(ctx)
 	s.Log("conn: %v", err)
 	s.Exec(holder, "BEGIN IMMEDIATE")
 	s.Exec(holder, "INSERT INTO item (name) VALUES ('held')")
@@ -174,39 +87,80 @@ func locks(s *session) {
 	s.Exec(holder, "INSERT INTO item (name) VALUES ('newer')")
 	s.Exec(tx, "INSERT INTO item (name) VALUES ('too late')")
 	s.Log("rollback: %v; holder: %v; other: %v", tx.Rollback(), holder.Close(), other.Close())
-	s.Query(s.db, "SELECT name FROM item ORDER BY id")
-}
-
-// connection pings and keeps one connection for itself.
-func connection(s *session) {
-	ctx := context.Background()
-	s.Log("ping: %v", s.db.PingContext(ctx))
-	s.Log("driver: %T", s.db.Driver())
-	conn, err := s.db.Conn(ctx)
-	s.Log("conn: %v", err)
-	s.Exec(conn, "CREATE TEMP TABLE own (x)")
-	s.Exec(conn, "INSERT INTO own VALUES (1)")
-	s.Query(conn, "SELECT x FROM own")
-	s.Log("ping: %v; close: %v; stats: %d open", conn.PingContext(ctx), conn.Close(), s.db.Stats().OpenConnections)
+	s.Query(s.DB, "SELECT name FROM item ORDER BY id")
 }
 
 // counters reads SQLite's own account of what was written, on the connection
 // that wrote and on another one: a probe that wrote anything would move them.
-func counters(s *session) {
-	other := s.another()
+func counters(s *Session) {
+	other := s.Another()
 	const own, others = "SELECT changes(), total_changes()", "PRAGMA data_version"
-	s.Exec(s.db, schema)
 	for range 3 {
 		s.Query(other, others)
-		s.Exec(s.db, "INSERT INTO item (name) VALUES ('row ' || (SELECT count(*) FROM item))")
-		s.Query(s.db, own)
-		s.Query(s.db, others)
+		s.Exec(s.DB, "INSERT INTO item (name) VALUES ('row ' || (SELECT count(*) FROM item))")
+		s.Query(s.DB, own)
+		s.Query(s.DB, others)
 		s.Query(other, others)
 	}
-	s.Exec(s.db, "UPDATE item SET size = 1")
-	s.Exec(s.db, "DELETE FROM item WHERE size = 2")
-	s.Query(s.db, own)
+	s.Exec(s.DB, "UPDATE item SET size = 1")
+	s.Exec(s.DB, "DELETE FROM item WHERE size = 2")
+	s.Query(s.DB, own)
 	s.Query(other, others)
-	s.Query(s.db, "PRAGMA schema_version")
+	s.Exec(s.DB, "INSERT INTO item (name, size) VALUES (?, ?), (?, changes())", "x", 2, "y")
+	s.Query(s.DB, "SELECT name, changes() FROM item WHERE size > ?", 0) // a scan
+	s.Query(s.DB, "DELETE FROM item WHERE size > ? RETURNING id, changes()", 1)
+	s.Query(s.DB, own)
+	s.Query(other, others)
+	s.Query(s.DB, "PRAGMA schema_version")
+	s.Log("close: %v", other.Close())
+}
+
+// cursors reads two of them at a time, in one transaction.
+func cursors(s *Session) {
+	s.Exec(s.DB, "INSERT INTO item (name) VALUES ('a'), ('b'), ('c')")
+	ctx := context.Background()
+	tx, err := s.DB.BeginTx(ctx, nil)
+	s.Log("begin: %v", err)
+	first, err := tx.QueryContext(ctx, "SELECT name FROM item ORDER BY id")
+	s.Log("first: %v", err)
+	second, err := tx.QueryContext(ctx, "SELECT name FROM item ORDER BY id DESC")
+	s.Log("second: %v", err)
+	var a, b string
+	for first.Next() && second.Next() {
+		s.Log("rows %v, %v: %s, %s", first.Scan(&a), second.Scan(&b), a, b)
+		s.Exec(tx, "UPDATE item SET size = 1 WHERE name = ?", a)
+	}
+	s.Log("rows: %v, %v; close: %v, %v", first.Err(), second.Err(), first.Close(), second.Close())
+	s.Log("commit: %v", tx.Commit())
+	s.Query(s.DB, "SELECT name, size FROM item")
+}
+
+// failingTransactions have statements that undo themselves or everything, and
+// commits that a reader holds up.
+func failingTransactions(s *Session) {
+	s.Exec(s.DB, "PRAGMA journal_mode = DELETE")
+	s.Exec(s.DB, "INSERT INTO item (name) VALUES ('a')")
+	ctx := context.Background()
+	for _, how := range []string{"ABORT", "FAIL", "IGNORE", "REPLACE", "ROLLBACK"} {
+		tx, err := s.DB.BeginTx(ctx, nil)
+		s.Log("begin: %v", err)
+		s.Exec(tx, "INSERT INTO item (name) VALUES (?)", how)
+		s.Exec(tx, "INSERT OR "+how+" INTO item (name) VALUES (?), ('a')", "with "+how)
+		s.Exec(tx, "INSERT INTO item (name) VALUES (?)", "after "+how)
+		s.Log("commit: %v", tx.Commit())
+	}
+	s.Query(s.DB, "SELECT name FROM item ORDER BY id")
+	other := s.Another()
+	s.Exec(other, "PRAGMA journal_mode = DELETE")
+	rows, err := other.QueryContext(ctx, "SELECT name FROM item")
+	s.Log("query: %v; next: %t", err, rows.Next())
+	tx, err := s.DB.BeginTx(ctx, nil)
+	s.Log("begin: %v", err)
+	s.Exec(tx, "INSERT INTO item (name) VALUES ('held up')")
+	s.Log("commit: %v; close: %v", tx.Commit(), rows.Close())
+	s.Exec(s.DB, "BEGIN IMMEDIATE")
+	s.Exec(s.DB, "COMMIT")
+	s.Exec(s.DB, "COMMIT")
+	s.Query(s.DB, "SELECT count(*) FROM item")
 	s.Log("close: %v", other.Close())
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,8 +34,8 @@ func Run(t *testing.T, driverName string, wrap func(*sqlitetrace.Probe) map[stri
 
 func runAll(t *testing.T, driverName string, wrap func(*sqlitetrace.Probe) map[string]Open, p *sqlitetrace.Probe) {
 	bare := func(dsn string) (*sql.DB, error) { return sql.Open(driverName, dsn) }
-	for _, sc := range scenarios {
-		t.Run(sc.name, func(t *testing.T) {
+	for _, sc := range slices.Concat(Shared, scenarios) {
+		t.Run(sc.Name, func(t *testing.T) {
 			want, wantFile := play(t, sc, bare)
 			if len(want) < 3 {
 				t.Fatalf("the bare driver's transcript has %d lines: the scenario sees nothing", len(want))
@@ -61,50 +62,76 @@ func checkCounted(t *testing.T, r *probe.Reading) {
 	}
 }
 
-// A scenario is a program that writes down what it sees.
-type scenario struct {
-	name string
-	run  func(*session)
+// A Scenario is a program that writes down what it sees.
+type Scenario struct {
+	Name string
+	Run  func(*Session)
 }
 
-// A session is one database and the transcript of its use.
-type session struct {
+// A Dialect is what differs between systems in the scenarios that they share.
+type Dialect struct {
+	Schema  string                    // makes the table item
+	Bind    func(query string) string // writes a query's parameters, which are ?, as the system does; nil for ?
+	Endless string                    // a query of one row that never comes
+	InTx    string                    // a query for what a transaction is like
+}
+
+// A Session is one database and the transcript of its use.
+type Session struct {
 	Transcript
-	t    *testing.T
-	open Open
-	dir  string
-	db   *sql.DB
+	Dialect
+	DB      *sql.DB
+	Another func() *sql.DB // opens it once more, with one connection that waits for no lock
+	open    Open
+}
+
+// Play makes the schema, runs the scenario and closes the database.
+func (s *Session) Play(sc Scenario) {
+	s.DB = s.Another()
+	s.Exec(s.DB, s.Schema)
+	sc.Run(s)
+	s.Log("closed: %v", s.DB.Close())
+}
+
+func (s *Session) bind(query string) string {
+	if s.Bind == nil {
+		return query
+	}
+	return s.Bind(query)
+}
+
+// Exec is that of the transcript, for a query in the suite's own way of writing.
+func (s *Session) Exec(on Target, query string, args ...any) {
+	s.Transcript.Exec(on, s.bind(query), args...)
+}
+
+// Query likewise.
+func (s *Session) Query(on Target, query string, args ...any) {
+	s.Transcript.Query(on, s.bind(query), args...)
 }
 
 // play runs a scenario in a new folder and returns the transcript and the
 // database file, nil if there is none.
-func play(t *testing.T, sc scenario, open Open) ([]string, []byte) {
+func play(t *testing.T, sc Scenario, open Open) ([]string, []byte) {
 	dir := t.TempDir()
-	s := &session{Transcript: Transcript{Hide: dir}, t: t, open: open, dir: dir}
-	s.db = s.another()
-	sc.run(s)
-	s.Log("closed: %v", s.db.Close())
-	file, err := os.ReadFile(s.path())
+	path := filepath.Join(dir, "app.db")
+	s := &Session{Transcript: Transcript{Hide: dir}, Dialect: sqlite, open: open, Another: func() *sql.DB { return another(t, open, path) }}
+	s.Play(sc)
+	left, err := filepath.Glob(filepath.Join(dir, "*")) // of a log or a journal nothing
+	s.Log("files: %v, %v", left, err)
+	file, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
 	return s.Lines, file
 }
 
-func (s *session) path() string { return filepath.Join(s.dir, "app.db") }
-
-// another opens the session's file once more, with one connection that waits
-// for no lock.
-func (s *session) another() *sql.DB {
-	db, err := s.open(s.path())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.t.Cleanup(func() { db.Close() })
-	db.SetMaxOpenConns(1)
+// another opens the file once more.
+func another(t *testing.T, open Open, path string) *sql.DB {
+	db := OpenOne(t, open, path)
 	for _, pragma := range []string{"PRAGMA journal_mode = WAL", "PRAGMA busy_timeout = 0"} {
 		if _, err := db.Exec(pragma); err != nil {
-			s.t.Fatal(err)
+			t.Fatal(err)
 		}
 	}
 	return db

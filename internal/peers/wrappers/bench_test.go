@@ -1,6 +1,11 @@
 package wrappers
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/tidestaff/tidestaff/internal/peers/cputime"
+	"github.com/tidestaff/tidestaff/probe"
+)
 
 // One benchmark per operation; each has all drivers, and on each driver all
 // wrappers, the bare driver first.
@@ -13,7 +18,7 @@ func BenchmarkBeginCommit(b *testing.B) { bench(b, opCommit) }
 
 func bench(b *testing.B, op operation) {
 	for _, t := range targets() {
-		for _, w := range wrappers {
+		for _, w := range wrappersOf(t) {
 			b.Run("on="+t.name+"/by="+w.name, func(b *testing.B) {
 				db, s := open(b, t, w)
 				measure(b, op, s, db)
@@ -22,16 +27,31 @@ func bench(b *testing.B, op operation) {
 	}
 }
 
+// BenchmarkFloor is what no wrapper that measures can do without: two readings
+// of the clock and a record.
+func BenchmarkFloor(b *testing.B) {
+	var r probe.Recorder
+	b.ReportAllocs()
+	before, ok := cputime.Now()
+	for b.Loop() {
+		start := probe.Now()
+		r.RecordShard(0, probe.Now()-start)
+	}
+	if after, _ := cputime.Now(); ok {
+		b.ReportMetric(float64(after-before)/float64(b.N), "cpu-ns/op")
+	}
+}
+
 // measure reports the CPU time beside the wall time.
 func measure(b *testing.B, op operation, s *Store, db *database) {
 	b.ReportAllocs()
-	before, ok := cpuTime()
+	before, ok := cputime.Now()
 	for b.Loop() {
 		if _, err := op.run(s, db.ctx); err != nil {
 			b.Fatal(err)
 		}
 	}
-	if after, _ := cpuTime(); ok {
+	if after, _ := cputime.Now(); ok {
 		b.ReportMetric(float64(after-before)/float64(b.N), "cpu-ns/op")
 	}
 }

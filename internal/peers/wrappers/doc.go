@@ -20,7 +20,8 @@
 //
 // tidestaff is sqlitetrace with a window open and a context that says who calls;
 // tidestaff-auto finds that out by the call chain, tidestaff-exact times every
-// row, and tidestaff-unwatched has no window.
+// row, and tidestaff-unwatched has no window. tidestaff-plans, on the real drivers
+// alone, has SQLite asked for each statement's plan, as tests do.
 //
 // # Accuracy and limits
 //

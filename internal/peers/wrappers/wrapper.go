@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"slices"
 
 	xsam "github.com/XSAM/otelsql"
 	"github.com/ngrok/sqlmw"
@@ -53,11 +54,20 @@ var wrappers = []wrapper{
 	{"tidestaff", watched(sqlitetrace.Options{}, labelled())},
 	{"tidestaff-auto", watched(sqlitetrace.Options{}, context.Background())},
 	{"tidestaff-exact", watched(sqlitetrace.Options{RowTiming: sqlitetrace.RowTimingExact}, labelled())},
+	{plansOn, watched(sqlitetrace.Options{Plans: sqlitetrace.PlansOnce}, labelled())},
 	{"xsam-noop", openXSAMNoop},
 	{"xsam", openXSAM},
 	{"nhat", openNhat},
 	{"uptrace", openUptrace},
 	{"sqlmw", openSqlmw},
+}
+
+// plansOn looks at plans, which needs a real database to ask.
+const plansOn = "tidestaff-plans"
+
+// wrappersOf are the wrappers that can be put around a driver.
+func wrappersOf(on target) []wrapper {
+	return slices.DeleteFunc(slices.Clone(wrappers), func(w wrapper) bool { return w.name == plansOn && on.name == "fake" })
 }
 
 // labelled is a context that says who calls: method and role.

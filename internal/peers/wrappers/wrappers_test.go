@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/tidestaff/tidestaff/internal/peers/cputime"
 )
 
 const rounds = 3
@@ -16,7 +18,7 @@ const rounds = 3
 func TestSameWork(t *testing.T) {
 	for _, on := range targets() {
 		var bare string
-		for _, by := range wrappers {
+		for _, by := range wrappersOf(on) {
 			t.Run(on.name+"/"+by.name, func(t *testing.T) {
 				got := work(t, on, by)
 				if by.name == "bare" {
@@ -94,7 +96,7 @@ func leastCalls(by wrapper, operation string) uint64 {
 // more than one duration per operation, such as the reset of the session.
 func TestNumbersAreKept(t *testing.T) {
 	for _, on := range targets() {
-		for _, by := range wrappers {
+		for _, by := range wrappersOf(on) {
 			t.Run(on.name+"/"+by.name, func(t *testing.T) {
 				db, s := open(t, on, by)
 				if (db.calls == nil) != keepNoNumbers[by.name] {
@@ -133,7 +135,7 @@ func callsOf(t *testing.T, db *database) uint64 {
 // goroutines do, and fails if one of them waits for what never comes.
 func TestNoGoroutineIsLeft(t *testing.T) {
 	for _, on := range targets() {
-		for _, by := range wrappers {
+		for _, by := range wrappersOf(on) {
 			t.Run(on.name+"/"+by.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { work(t, on, by) })
 			})
@@ -164,11 +166,11 @@ func TestAttribution(t *testing.T) {
 
 // TestCPUTime shows that the clock of cpu-ns/op runs, where there is one.
 func TestCPUTime(t *testing.T) {
-	before, ok := cpuTime()
+	before, ok := cputime.Now()
 	if !ok {
 		t.Skip("no CPU time on this system")
 	}
 	for after := before; after <= before; {
-		after, _ = cpuTime()
+		after, _ = cputime.Now()
 	}
 }

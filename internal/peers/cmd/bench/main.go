@@ -5,11 +5,14 @@
 //
 //	go run ./internal/peers/cmd/bench
 //	go run ./internal/peers/cmd/bench -set sql
+//	go run ./internal/peers/cmd/bench -set memory
+//	go run ./internal/peers/cmd/bench -set files
 //	go run ./internal/peers/cmd/bench -of bench/2026-11-30-recorder.txt
 //
 // The set "recorder" is package probe beside other recorders, "sql" is package
-// sqlitetrace beside other wrappers of drivers. The last form measures nothing
-// and prints the ratios of a file.
+// sqlitetrace beside other wrappers of drivers, "memory" is package cgroup beside
+// other readers of the kernel's files, "files" is package fsstat beside package os.
+// The last form measures nothing and prints the ratios of a file.
 package main
 
 import (
@@ -24,16 +27,12 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
-	"time"
+
+	"github.com/tidestaff/tidestaff/internal/peers/conditions"
 )
 
-const (
-	library = "github.com/tidestaff/tidestaff"
-	peers   = library + "/internal/peers"
-)
+const peers = "github.com/tidestaff/tidestaff/internal/peers"
 
 // A set is one package's benchmarks, and how long and how often each is
 // measured if the command is not told.
@@ -44,7 +43,11 @@ type set struct {
 
 var sets = map[string]set{
 	"recorder": {peers, "500ms", 5},
-	"sql":      {peers + "/wrappers", "150ms", 5}, // 150 benchmarks: many short looks find a quiet moment
+	// What is compared here is the least of many short looks: one of them finds a
+	// quiet moment also on a machine that is never quiet for long.
+	"sql":    {peers + "/wrappers", "20ms", 30},
+	"memory": {peers + "/memory", "20ms", 30},
+	"files":  {peers + "/files", "20ms", 30},
 }
 
 // flags are the command's.
@@ -57,10 +60,10 @@ func main() {
 	var f flags
 	flag.StringVar(&f.of, "of", "", "print the ratios of this `file` and measure nothing")
 	flag.StringVar(&f.out, "out", "", "write to this `file`; empty means bench/<date>-<set>.txt of the repository, - means nowhere")
-	flag.StringVar(&f.set, "set", "recorder", "measure this `set`: recorder or sql")
+	flag.StringVar(&f.set, "set", "recorder", "measure this `set`: recorder, sql, memory or files")
 	flag.StringVar(&f.bench, "bench", ".", "run the benchmarks that match this `pattern`")
-	flag.StringVar(&f.benchtime, "benchtime", "", "measure each for this `time`; empty means the set's own, 500ms or 150ms")
-	flag.IntVar(&f.count, "count", 0, "measure each this many `times`; 0 means the set's own, 5")
+	flag.StringVar(&f.benchtime, "benchtime", "", "measure each for this `time`; empty means the set's own, 20ms to 500ms")
+	flag.IntVar(&f.count, "count", 0, "measure each this many `times`; 0 means the set's own, 5 to 30")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -81,26 +84,12 @@ func run(ctx context.Context, f flags) error {
 	if err := f.complete(); err != nil {
 		return err
 	}
-	out := f.out
-	if out == "" {
-		root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", library).Output()
-		if err != nil {
-			return fmt.Errorf("go list -m %s: %w", library, err)
-		}
-		out = filepath.Join(strings.TrimSpace(string(root)), "bench", time.Now().UTC().Format(time.DateOnly)+"-"+f.set+".txt")
-	}
 	text, err := measure(ctx, f)
 	if err != nil {
 		return err
 	}
-	if out != "-" {
-		if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(out, text, 0o644); err != nil {
-			return err
-		}
-		fmt.Fprintln(os.Stderr, "written to", out)
+	if err := conditions.Save(ctx, f.out, f.set, text); err != nil {
+		return err
 	}
 	return summarize(os.Stdout, text)
 }
@@ -115,10 +104,8 @@ func (f *flags) complete() error {
 	return nil
 }
 
-// measure runs the benchmarks and puts the conditions before their output. The
-// conditions are comments: as configuration lines they would make benchstat
-// refuse to compare two files. goos, goarch and the CPU's model are in the
-// benchmarks' own output.
+// measure runs the benchmarks and puts the conditions before their output. goos,
+// goarch and the CPU's model are in the benchmarks' own output.
 func measure(ctx context.Context, f flags) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "tidestaff-bench-")
 	if err != nil {
@@ -129,7 +116,7 @@ func measure(ctx context.Context, f flags) ([]byte, error) {
 	if err := command(ctx, os.Stderr, "go", "test", "-c", "-o", binary, sets[f.set].pkg); err != nil {
 		return nil, err
 	}
-	before := loadAverage()
+	before := conditions.Load()
 	var output bytes.Buffer
 	// Pass by pass, and not each benchmark count times in a row, so that a busy
 	// half minute of the machine falls on all of them alike.
@@ -141,15 +128,8 @@ func measure(ctx context.Context, f flags) ([]byte, error) {
 		}
 	}
 	var text bytes.Buffer
-	for _, line := range [][2]string{
-		{"made by", "go run ./internal/peers/cmd/bench -set " + f.set},
-		{"date", time.Now().UTC().Format(time.DateOnly)},
-		{"go", fmt.Sprintf("%s, GOMAXPROCS %d", runtime.Version(), runtime.GOMAXPROCS(0))},
-		{"kernel", firstLine("/proc/sys/kernel/osrelease")},
-		{"load average before", before},
-		{"load average after", loadAverage()},
-	} {
-		fmt.Fprintf(&text, "# %s: %s\n", line[0], line[1])
+	if err := conditions.Write(&text, "go run ./internal/peers/cmd/bench -set "+f.set, before); err != nil {
+		return nil, err
 	}
 	text.Write(output.Bytes())
 	return text.Bytes(), nil
@@ -162,20 +142,4 @@ func command(ctx context.Context, out io.Writer, name string, args ...string) er
 		return fmt.Errorf("%s: %w", cmd, err)
 	}
 	return nil
-}
-
-// loadAverage is that of the last minute, five and fifteen minutes.
-func loadAverage() string {
-	fields := strings.Fields(firstLine("/proc/loadavg"))
-	return strings.Join(fields[:min(len(fields), 3)], " ")
-}
-
-// firstLine of a kernel's file, or "unknown" where there is none.
-func firstLine(path string) string {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return "unknown"
-	}
-	line, _, _ := strings.Cut(string(text), "\n")
-	return line
 }

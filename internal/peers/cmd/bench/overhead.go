@@ -10,6 +10,10 @@ import (
 // bare is who is compared with: what is over it is a wrapper's.
 const bare = "bare"
 
+// instant are what is wrapped of which all that is over bare is a wrapper's: the
+// driver that does nothing, and files in the page cache.
+var instant = []string{"fake", "cache"}
+
 // A benchmark of wrappers is named "on=fake/by=sqlmw": what is wrapped, and what
 // wraps it.
 func (r *row) wraps() (on, by string) {
@@ -47,6 +51,23 @@ func (r *row) times() []float64 {
 	return r.ns
 }
 
+// floorGroup is the benchmark of what no wrapper that measures can do without:
+// two readings of the clock and a record. It is the unit of the targets, since
+// nanoseconds are those of one machine.
+const floorGroup = "Floor"
+
+// takeFloor takes the floor out of the rows; 0 if it was not measured.
+func takeFloor(rows []*row) (least float64, rest []*row) {
+	for _, r := range rows {
+		if r.group == floorGroup {
+			least = r.least()
+		} else {
+			rest = append(rest, r)
+		}
+	}
+	return least, rest
+}
+
 // overheads prints each operation with what the wrappers add to it, and then all
 // operations side by side, one table per wrapped driver.
 func overheads(out io.Writer, rows []*row) {
@@ -54,6 +75,7 @@ func overheads(out io.Writer, rows []*row) {
 	if slices.ContainsFunc(rows, func(r *row) bool { return len(r.cpu) == 0 }) {
 		unit = "wall ns"
 	}
+	floor, rows := takeFloor(rows)
 	group := ""
 	for _, r := range rows {
 		if r.group != group {
@@ -69,6 +91,39 @@ func overheads(out io.Writer, rows []*row) {
 			over, times, number(slices.Min(r.ns)), r.allocs, allocs)
 	}
 	sideBySide(out, rows, unit)
+	if floor > 0 {
+		fmt.Fprintf(out, "\nfloor, two readings of the clock and a record\t%s %s\t\n", number(floor), unit)
+		for _, on := range instant {
+			inFloors(out, rows, on, floor)
+		}
+	}
+}
+
+// inFloors has a line per wrapper and a column per operation on what is instant:
+// what is over bare, in floors.
+func inFloors(out io.Writer, rows []*row, instant string, floor float64) {
+	var wrappers, groups []string
+	cells := map[[2]string]string{}
+	for _, r := range rows {
+		on, by := r.wraps()
+		b := bareOf(r, rows)
+		if on != instant || b == nil || b == r {
+			continue
+		}
+		wrappers, groups = added(wrappers, by), added(groups, r.group)
+		cells[[2]string{by, r.group}] = fmt.Sprintf("%.1f", (r.least()-b.least())/floor)
+	}
+	if len(wrappers) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "\n%s, floors over bare\t%s\t\n", instant, strings.Join(groups, "\t"))
+	for _, by := range wrappers {
+		fmt.Fprint(out, by)
+		for _, group := range groups {
+			fmt.Fprint(out, "\t", cells[[2]string{by, group}])
+		}
+		fmt.Fprint(out, "\t\n")
+	}
 }
 
 // over is what r takes over b, which noise can make negative.
@@ -94,11 +149,13 @@ func sideBySide(out io.Writer, rows []*row, unit string) {
 	for _, on := range drivers {
 		fmt.Fprintf(out, "\n%s, %s over bare (allocs)\t%s\t\n", on, unit, strings.Join(groups, "\t"))
 		for _, by := range wrappers {
-			fmt.Fprint(out, by)
-			for _, group := range groups {
-				fmt.Fprint(out, "\t", cells[[3]string{on, by, group}])
+			line := make([]string, len(groups))
+			for i, group := range groups {
+				line[i] = cells[[3]string{on, by, group}]
 			}
-			fmt.Fprint(out, "\t\n")
+			if strings.Join(line, "") != "" { // not every wrapper can be put around every driver
+				fmt.Fprintf(out, "%s\t%s\t\n", by, strings.Join(line, "\t"))
+			}
 		}
 	}
 }

@@ -14,6 +14,7 @@ BenchmarkExec/on=mattn/by=bare-2      1000   3000 ns/op  3000 cpu-ns/op  96 B/op
 BenchmarkExec/on=mattn/by=sqlmw-2     1000   2900 ns/op  2940 cpu-ns/op  96 B/op   9 allocs/op
 BenchmarkQuery100/on=fake/by=bare-2   1000   5000 ns/op  5500 cpu-ns/op  96 B/op   8 allocs/op
 BenchmarkQuery100/on=fake/by=sqlmw-2  1000   6000 ns/op  6500 cpu-ns/op  96 B/op   10 allocs/op
+BenchmarkFloor-2                      1000   70 ns/op    60 cpu-ns/op    0 B/op    0 allocs/op
 `
 
 func TestOverheads(t *testing.T) {
@@ -32,6 +33,9 @@ func TestOverheads(t *testing.T) {
 		"sqlmw +90 (+2) +1000 (+2)",
 		"mattn, CPU ns over bare (allocs) Exec Query100",
 		"sqlmw -60 (+2)",
+		"floor, two readings of the clock and a record 60 CPU ns",
+		"fake, floors over bare Exec Query100",
+		"sqlmw 1.5 16.7",
 	} {
 		if !hasLine(got.String(), want) {
 			t.Errorf("no line %q in\n%s", want, got.String())
@@ -60,6 +64,9 @@ BenchmarkExec/on=mattn/by=sqlmw-2     1000   2900 ns/op  9 allocs/op
 			t.Errorf("no line %q in\n%s", want, got.String())
 		}
 	}
+	if hasLine(got.String(), "bare") {
+		t.Errorf("a line of a wrapper that is not around this driver in\n%s", got.String())
+	}
 }
 
 func TestComplete(t *testing.T) {
@@ -68,9 +75,11 @@ func TestComplete(t *testing.T) {
 		ok       bool
 	}{
 		{flags{set: "recorder"}, flags{set: "recorder", benchtime: "500ms", count: 5}, true},
-		{flags{set: "sql"}, flags{set: "sql", benchtime: "150ms", count: 5}, true},
+		{flags{set: "sql"}, flags{set: "sql", benchtime: "20ms", count: 30}, true},
+		{flags{set: "memory"}, flags{set: "memory", benchtime: "20ms", count: 30}, true},
 		{flags{set: "sql", benchtime: "2x", count: 1}, flags{set: "sql", benchtime: "2x", count: 1}, true},
-		{flags{set: "files"}, flags{set: "files"}, false},
+		{flags{set: "files"}, flags{set: "files", benchtime: "20ms", count: 30}, true},
+		{flags{set: "none"}, flags{set: "none"}, false},
 	} {
 		got := tt.in
 		if err := got.complete(); got != tt.want || (err == nil) != tt.ok {

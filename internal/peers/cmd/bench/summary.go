@@ -19,13 +19,14 @@ type row struct {
 	procs  int    // GOMAXPROCS
 	ns     []float64
 	cpu    []float64 // CPU time in ns, where the benchmark has it
-	allocs float64   // the most of any measurement
+	allocs float64   // the median: a short look may have those of its warming up
 }
 
 // parse reads the result lines of a benchmark run. Everything else is passed
 // over.
 func parse(text []byte) ([]*row, error) {
 	var rows []*row
+	allocs := map[*row][]float64{}
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for lines.Scan() {
 		fields := strings.Fields(lines.Text())
@@ -49,9 +50,12 @@ func parse(text []byte) ([]*row, error) {
 			case "cpu-ns/op":
 				r.cpu = append(r.cpu, v)
 			case "allocs/op":
-				r.allocs = max(r.allocs, v)
+				allocs[r] = append(allocs[r], v)
 			}
 		}
+	}
+	for r, all := range allocs {
+		r.allocs = median(all)
 	}
 	rows = slices.DeleteFunc(rows, func(r *row) bool { return len(r.ns) == 0 })
 	if len(rows) == 0 {
@@ -113,9 +117,12 @@ func summarize(w io.Writer, text []byte) error {
 		cpu = cpu || model
 	}
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	if slices.ContainsFunc(rows, isBare) {
+	switch {
+	case slices.ContainsFunc(rows, isBare):
 		overheads(out, rows)
-	} else {
+	case slices.ContainsFunc(rows, isKernel):
+		besides(out, rows)
+	default:
 		ratios(out, rows)
 	}
 	return out.Flush()

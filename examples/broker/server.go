@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"sync"
+
+	"github.com/tidestaff/tidestaff/examples/internal/stage"
+	"github.com/tidestaff/tidestaff/probe"
+)
+
+// The names of operations. They are those of the server and those of its
+// users, so that both sides of a table speak of the same.
+const (
+	opSend      = "send"
+	opPeers     = "peers"
+	opProgress  = "save progress"
+	opDashboard = "GET /api/state"
+	opSummaries = "GET /api/runs"
+
+	opHello = "hello" // the first request on a connection
+)
+
+// roleDispatcher is the goroutine that everything happens on.
+const roleDispatcher = "dispatcher"
+
+// Broker passes messages between peers and answers dashboards. One goroutine,
+// the dispatcher, owns its state and the store: whatever wants something of
+// them posts a function, and while one runs the others wait. That is the loop
+// whose lag the table shows.
+type Broker struct {
+	store  *Store
+	ops    *probe.Ops
+	listen net.Listener // for peers
+
+	loop  chan func(context.Context)
+	ctx   context.Context // ends with the broker
+	stop  context.CancelFunc
+	ended sync.WaitGroup
+
+	peers map[string]*peer // the dispatcher's, by name
+}
+
+// newBroker starts the dispatcher and serves peers.
+func newBroker(store *Store, ops *probe.Ops) (*Broker, error) {
+	listen, err := stage.ListenIn(store.dir)
+	if err != nil {
+		return nil, err
+	}
+	b := &Broker{store: store, ops: ops, listen: listen, loop: make(chan func(context.Context)), peers: map[string]*peer{}}
+	b.ctx, b.stop = context.WithCancel(context.Background())
+	b.ended.Go(func() { probe.Do(b.ctx, roleDispatcher, b.dispatch) })
+	b.ended.Go(b.accept)
+	return b, nil
+}
+
+// Close ends all connections and the dispatcher, and waits for them.
+func (b *Broker) Close() error {
+	b.stop()
+	err := b.listen.Close()
+	b.ended.Wait()
+	return err
+}
+
+// dispatch is the loop. ctx has its role.
+func (b *Broker) dispatch(ctx context.Context) {
+	for {
+		select {
+		case f := <-b.loop:
+			f(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// post waits until the dispatcher takes f, which it then runs. It is false at
+// the broker's end.
+func (b *Broker) post(f func(context.Context)) bool {
+	select {
+	case b.loop <- f:
+		return true
+	case <-b.ctx.Done():
+		return false
+	}
+}
+
+// beat sends a slot of the lag probe through the loop.
+func (b *Broker) beat(beat func()) { b.post(func(context.Context) { beat() }) }
+
+// do carries out an operation. It is called by the dispatcher.
+func (b *Broker) do(ctx context.Context, name string, work func(context.Context) error) error {
+	ctx, op := b.ops.Begin(ctx, name)
+	err := work(ctx)
+	op.End(err)
+	return err
+}
+
+// Summaries is what a dashboard asks for, from outside the dispatcher. Cold
+// means without what was kept.
+func (b *Broker) Summaries(name string, cold bool) (all []Summary, err error) {
+	done := make(chan struct{})
+	posted := b.post(func(ctx context.Context) {
+		defer close(done)
+		if cold {
+			b.store.Forget()
+		}
+		err = b.do(ctx, name, func(ctx context.Context) (err error) {
+			all, err = b.store.Summaries(ctx)
+			return err
+		})
+	})
+	if !posted {
+		return nil, errors.New("the broker has stopped")
+	}
+	<-done // what the dispatcher has taken it does
+	return all, err
+}
+
+// handle answers a peer's request. It is called by the dispatcher.
+func (b *Broker) handle(ctx context.Context, p *peer, req request) {
+	r := reply{Op: req.Op}
+	var err error
+	switch {
+	case req.Op == opHello && p.name == "" && b.peers[req.Name] == nil:
+		p.name, b.peers[req.Name] = req.Name, p
+	case req.Op == opHello || p.name == "":
+		err = fmt.Errorf("%s of %q: want a hello with a free name, once", req.Op, req.Name)
+	default:
+		err = b.do(ctx, req.Op, func(ctx context.Context) error { return b.answer(ctx, p, req, &r) })
+	}
+	if err != nil {
+		r.Error = err.Error()
+	}
+	p.tell(r)
+}
+
+func (b *Broker) answer(ctx context.Context, p *peer, req request, r *reply) error {
+	switch req.Op {
+	case opPeers:
+		r.Peers = slices.Sorted(maps.Keys(b.peers))
+		return nil
+	case opSend:
+		return b.send(ctx, p, req, r)
+	case opProgress:
+		return b.store.SaveProgress(ctx, req.Progress)
+	}
+	return errors.New("no such operation")
+}
+
+// send passes a message on to the job that it is for, else to the sender's
+// siblings. Who they are is in the job files.
+func (b *Broker) send(ctx context.Context, from *peer, req request, r *reply) error {
+	jobs, err := b.store.Registry(ctx)
+	if err != nil {
+		return err
+	}
+	r.Malformed = jobs.Malformed
+	to := []string{req.To}
+	if req.To == "" {
+		to = jobs.Siblings(from.name)
+	} else if _, ok := jobs.Job(req.To); !ok {
+		return fmt.Errorf("send to %q: %w", req.To, errUnknownJob)
+	}
+	for _, name := range to {
+		if p := b.peers[name]; p != nil {
+			p.tell(reply{From: from.name, Text: req.Text})
+			r.Delivered++
+		} else {
+			r.Offline++
+		}
+	}
+	return nil
+}

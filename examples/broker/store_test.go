@@ -1,0 +1,270 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestCachesBounded: no number and no size of files makes a cache exceed its
+// bounds, and what it does not hold is still answered.
+func TestCachesBounded(t *testing.T) {
+	check := func(name string, c *cache[int]) {
+		t.Helper()
+		var held int64
+		for el := c.recent.Front(); el != nil; el = el.Next() {
+			held += el.Value.(*entry[int]).bytes
+		}
+		if len(c.entries) > maxEntries || c.bytes > maxBytes || c.recent.Len() != len(c.entries) || held != c.bytes {
+			t.Errorf("%s: %d entries (%d in order) of %d bytes (%d counted)", name, len(c.entries), c.recent.Len(), held, c.bytes)
+		}
+	}
+	many, large := newCache[int](), newCache[int]()
+	for i := range 2*maxEntries + 7 {
+		many.put(fmt.Sprint(i), identity{}, 1, i)
+		many.get("0", identity{}) // which therefore stays
+		large.put(fmt.Sprint(i%40), identity{size: int64(i)}, int64(i%9)<<20, i)
+		check("many", many)
+		check("large", large)
+	}
+	if _, ok := many.get("0", identity{}); !ok || len(many.entries) != maxEntries {
+		t.Errorf("got %d entries, the first one among them: %v, want %d and it", len(many.entries), ok, maxEntries)
+	}
+	if _, ok := many.get("1", identity{}); ok {
+		t.Error("the least recent entry is still there")
+	}
+	large.put("whale", identity{}, maxBytes+1, 0)
+	if _, ok := large.get("whale", identity{}); ok {
+		t.Error("a file larger than the cache is in it")
+	}
+	check("whale", large)
+}
+
+// TestMoreFilesThanRoom: a store with more archives than its cache holds knows
+// all of their jobs.
+func TestMoreFilesThanRoom(t *testing.T) {
+	s := newStore(t)
+	s.parsed.maxEntries = archiveCount / 2
+	for range 2 {
+		r, err := s.Registry(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.jobs) != jobCount+archiveCount || len(s.parsed.entries) != archiveCount/2 {
+			t.Errorf("got %d jobs and %d cached files, want %d and %d",
+				len(r.jobs), len(s.parsed.entries), jobCount+archiveCount, archiveCount/2)
+		}
+	}
+}
+
+// newStore is a store with caches on small jobs and archives.
+func newStore(t *testing.T) *Store {
+	t.Helper()
+	s := OpenStore(t.TempDir(), nil, true)
+	seedJobs(t, s.dir)
+	return s
+}
+
+func seedJobs(t *testing.T, dir string) { seedPart(t, dir, (*seeder).jobs) }
+func seedRuns(t *testing.T, dir string) { seedPart(t, dir, (*seeder).runs) }
+
+func seedPart(t *testing.T, dir string, part func(*seeder)) {
+	t.Helper()
+	s := newSeeder(dir, 1, smoke)
+	part(s)
+	if s.age(); s.err != nil {
+		t.Fatal(s.err)
+	}
+}
+
+// TestNotPoisoned: what a caller does with an answer is in no later one.
+func TestNotPoisoned(t *testing.T) {
+	s, ctx := newStore(t), context.Background()
+	seedRuns(t, s.dir)
+	registry := func() *Registry {
+		t.Helper()
+		r, err := s.Registry(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	was, _ := registry().Job(jobID(0))
+	j, _ := registry().Job(jobID(0))
+	j.State, j.Steps[0].Text = "poisoned", "poisoned"
+	siblings := registry().Siblings(jobID(0))
+	clear(siblings)
+	all, err := s.Summaries(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := all[0]
+	all[0] = Summary{}
+	if got, _ := registry().Job(jobID(0)); !cmp.Equal(got, was) {
+		t.Errorf("job (-was +got):\n%s", cmp.Diff(was, got))
+	}
+	if got := registry().Siblings(jobID(0)); len(got) != len(siblings) || got[0] == "" {
+		t.Errorf("got siblings %q", got)
+	}
+	if again, err := s.Summaries(ctx); err != nil || again[0] != first {
+		t.Errorf("got %+v, %v, want %+v", again[0], err, first)
+	}
+}
+
+// TestReplaced: a file in the place of another one of the same size and time is
+// noticed where the system tells files apart.
+func TestReplaced(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only size and time are compared here")
+	}
+	s, ctx := newStore(t), context.Background()
+	path := filepath.Join(s.dir, archiveName, jobID(jobCount)+".json")
+	if _, err := s.Registry(ctx); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data = bytes.Replace(data, []byte(`"state":"done"`), []byte(`"state":"lost"`), 1)
+	err = os.WriteFile(path+".new", data, 0o600)
+	if err == nil {
+		err = os.Chtimes(path+".new", epoch, epoch)
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Registry(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j, _ := r.Job(jobID(jobCount)); j.State != "lost" {
+		t.Errorf("got state %q, want that of the new file", j.State)
+	}
+}
+
+// TestComeAndGone: files that are made or removed are noticed, also in a folder
+// that has only just changed.
+func TestComeAndGone(t *testing.T) {
+	s, ctx := OpenStore(t.TempDir(), nil, true), context.Background()
+	seedRuns(t, s.dir)
+	names := func() (all []string) {
+		t.Helper()
+		sums, err := s.Summaries(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sum := range sums {
+			all = append(all, sum.Run)
+		}
+		return all
+	}
+	was := names()
+	for i := range 3 { // as fast as it goes, within one step of the clock
+		name := fmt.Sprintf("manager-1/batch-01/extra-%d.jsonl", i)
+		if err := os.WriteFile(filepath.Join(s.dir, runsName, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := names(); len(got) != len(was)+1 || !slices.Contains(got, name) {
+			t.Errorf("got %d runs, want %d with %q", len(got), len(was)+1, name)
+		}
+		if err := os.Remove(filepath.Join(s.dir, runsName, name)); err != nil {
+			t.Fatal(err)
+		}
+		if got := names(); !slices.Equal(got, was) {
+			t.Errorf("got %d runs, want %d as before", len(got), len(was))
+		}
+	}
+}
+
+// TestStale: an unchanged log is what makes a run stale, so that this is not
+// kept.
+func TestStale(t *testing.T) {
+	s := Summary{State: stateRunning, Updated: epoch.UnixMilli()}
+	done := s
+	done.State = stateDone
+	for _, c := range []struct {
+		s    Summary
+		at   time.Time
+		want bool
+	}{
+		{s, epoch.Add(staleAfter), false},
+		{s, epoch.Add(staleAfter + time.Millisecond), true},
+		{done, epoch.Add(time.Hour), false},
+	} {
+		if got := c.s.at(c.at).Stale; got != c.want {
+			t.Errorf("%s at %v: got stale %v, want %v", c.s.State, c.at, got, c.want)
+		}
+	}
+}
+
+// TestSummarize: a line that is half written is counted and nothing else.
+func TestSummarize(t *testing.T) {
+	log := "{\"at\":1,\"state\":\"running\",\"done\":1,\"total\":3}\n{\"at\":5,\"done\":2,\"total\":3}\n{\"at\":9,\"do"
+	want := Summary{Run: "r", State: stateRunning, Lines: 2, Broken: 1, Started: 1, Updated: 5, Done: 2, Total: 3}
+	if got := summarize("r", []byte(log)); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// TestLock: a save waits for the lock of another one, not forever, and removes
+// none but its own.
+func TestLock(t *testing.T) {
+	s := newStore(t)
+	lock := filepath.Join(s.dir, lockName)
+	hold := func() {
+		if err := os.WriteFile(lock, nil, 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	save := func() (time.Duration, error) {
+		start := time.Now()
+		err := s.SaveProgress(context.Background(), []Progress{{Job: jobID(0), Done: 1, Total: 2}})
+		return time.Since(start), err
+	}
+	synctest.Test(t, func(t *testing.T) {
+		hold()
+		go func() {
+			time.Sleep(lockWait / 2)
+			os.Remove(lock)
+		}()
+		if took, err := save(); err != nil || took < lockWait/2 || took > lockWait/2+lockPoll {
+			t.Errorf("released: got %v after %v, want no error after %v", err, took, lockWait/2)
+		}
+		if _, err := os.Stat(lock); !os.IsNotExist(err) {
+			t.Errorf("the lock is still there: %v", err)
+		}
+		hold()
+		if took, err := save(); !errors.Is(err, fs.ErrExist) || took < lockWait {
+			t.Errorf("held: got %v after %v, want that it exists, after %v", err, took, lockWait)
+		}
+		if _, err := os.Stat(lock); err != nil {
+			t.Errorf("somebody else's lock: %v", err)
+		}
+	})
+}
+
+// TestSeed: a seed makes the same records, and another one others.
+func TestSeed(t *testing.T) {
+	records := func(seed uint64) []byte {
+		s := newSeeder("", seed, smoke)
+		return append(encode(s.job(0)), s.log(0)...)
+	}
+	if !bytes.Equal(records(1), records(1)) || bytes.Equal(records(1), records(2)) {
+		t.Error("the records do not follow from the seed")
+	}
+}

@@ -1,0 +1,109 @@
+package page
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidestaff/tidestaff/probe/report"
+)
+
+// Both selects all variants.
+const Both = "both"
+
+// Options are the command line.
+type Options struct {
+	Profile  string   // one of the page's
+	Variants []string // those that -variant selects
+	Seed     uint64   // of data and schedules
+	Addr     string   // "host:port" on the loopback interface
+	Out      string   // the report's file; empty for none
+	Markdown bool
+
+	flags *flag.FlagSet
+}
+
+// Parse reads the command line. Its errors are one line; flag.ErrHelp follows a
+// text on the standard error.
+func (p *Page) Parse(args []string) (opt Options, err error) {
+	fs := flag.NewFlagSet(p.Name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	var variant string
+	fs.StringVar(&opt.Profile, "profile", p.Profiles[1], "`size`: "+p.Sizes)
+	fs.StringVar(&variant, "variant", Both, "`which` server: "+strings.Join(p.Variants, ", ")+" or both")
+	fs.Uint64Var(&opt.Seed, "seed", 1, "random `number` of data and schedules")
+	fs.StringVar(&opt.Addr, "addr", "127.0.0.1:0", "loopback `address` of the server; port 0 is a free one")
+	fs.StringVar(&opt.Out, "out", "", "write the report as JSON to `file`")
+	fs.BoolVar(&opt.Markdown, "md", false, "print Markdown")
+	opt.flags = fs
+	if err := fs.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			fs.SetOutput(os.Stderr)
+			fs.Usage()
+		}
+		return opt, err
+	}
+	if fs.NArg() > 0 {
+		return opt, fmt.Errorf("unexpected argument %q", fs.Arg(0))
+	}
+	if !slices.Contains(p.Profiles, opt.Profile) {
+		return opt, fmt.Errorf("-profile %q: want one of %s", opt.Profile, strings.Join(p.Profiles, ", "))
+	}
+	switch {
+	case variant == Both:
+		opt.Variants = p.Variants
+	case slices.Contains(p.Variants, variant):
+		opt.Variants = []string{variant}
+	default:
+		return opt, fmt.Errorf("-variant %q: want %s or both", variant, strings.Join(p.Variants, ", "))
+	}
+	return opt, opt.check()
+}
+
+// check finds before the run what would make it fail at the end.
+func (o Options) check() error {
+	host, _, err := net.SplitHostPort(o.Addr)
+	if err != nil {
+		return fmt.Errorf("-addr: %w", err)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("-addr %q: not a loopback address", o.Addr)
+	}
+	if o.Out == "" {
+		return nil
+	}
+	if info, err := os.Stat(o.Out); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil // such as /dev/stdout
+	}
+	f, err := os.CreateTemp(filepath.Dir(o.Out), ".report-*")
+	if err != nil {
+		return fmt.Errorf("-out %s: %w", o.Out, errors.Unwrap(err)) // not the temporary name
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
+
+// args are the command line of the server of one variant.
+func (o Options) args(variant string) []string {
+	return []string{"-profile", o.Profile, "-variant", variant, "-seed", fmt.Sprint(o.Seed), "-addr", o.Addr}
+}
+
+// conditions are the seed and the flags, without those that change nothing in
+// what is measured.
+func (o Options) conditions() (c report.Conditions) {
+	c.Set("-profile", o.Profile)
+	c.Add("-seed", int64(o.Seed), "")
+	c.Flags(o.flags)
+	shown := map[string]bool{"-out": true, "-md": true, "-variant": true}
+	return slices.DeleteFunc(c, func(c report.Condition) bool {
+		was := shown[c.Name]
+		shown[c.Name] = true
+		return was
+	})
+}

@@ -1,0 +1,120 @@
+// Package page is what the commands of the examples have in common: their
+// flags, a column for each variant of the server, phases, the table.
+//
+// A [Page] says what is the example's own: how one variant is played and which
+// rows the table has. [Page.Main] does the rest, as the server too: the command
+// starts itself again in that role (see package stage).
+//
+// The result goes to the standard output and progress to the standard error. An
+// interrupt ends the load; what was measured until then is printed, and nothing
+// is left behind: no process, no file.
+package page
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/tidestaff/tidestaff/examples/internal/progress"
+	"github.com/tidestaff/tidestaff/examples/internal/stage"
+	"github.com/tidestaff/tidestaff/probe/report"
+)
+
+// RoleServer is the part of the process that serves; see [stage.Role].
+const RoleServer = "server"
+
+// A Page is one example's command. All fields are required.
+type Page struct {
+	Name     string   // the command's
+	Profiles []string // the sizes of a run; the second one is the default
+	Sizes    string   // what they are, for -help
+	Variants []string // the servers that are compared, in the table's order
+
+	// Serve is the whole life of the server's process: it calls stage.Child.
+	Serve func(Options) error
+	// Play plays one variant, whose files are in a folder that exists and that
+	// it need not remove, and returns its column. The column is nil if there was
+	// no load.
+	Play func(ctx context.Context, o Options, variant, dir string, show *progress.Line) (*report.Report, error)
+	// Print prints the columns.
+	Print func(w io.Writer, o Options, columns []*report.Report) error
+}
+
+// Main is the main function of the command: it returns at a successful end and
+// exits with status 1 and one line otherwise.
+func (p *Page) Main() {
+	opt, err := p.Parse(os.Args[1:])
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return
+	case err == nil && stage.Role() == RoleServer:
+		err = p.Serve(opt)
+	case err == nil:
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		context.AfterFunc(ctx, stop) // a second one ends the process at once, as usual
+		// A reader of the table that has gone (| head) is an error of the write
+		// and not the end, which would leave the temporary folder behind.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+		err = p.Run(ctx, opt, os.Stdout, os.Stderr)
+		stop()
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", p.Name, strings.Join(strings.Fields(err.Error()), " "))
+		os.Exit(1)
+	}
+}
+
+// ErrInterrupted ends a run with a status that says so, after what was measured
+// is printed.
+var ErrInterrupted = errors.New("interrupted: the table shows what was measured until then")
+
+// Run plays the variants one after the other, prints the table and writes the
+// report. After an interrupt it does so with what there is.
+func (p *Page) Run(ctx context.Context, opt Options, stdout, stderr io.Writer) error {
+	dir, err := os.MkdirTemp("", "tidestaff-"+p.Name+"-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	var columns []*report.Report
+	var failed error
+	for _, v := range opt.Variants {
+		if ctx.Err() != nil || failed != nil {
+			break
+		}
+		column, err := p.play(ctx, opt, v, filepath.Join(dir, v), stderr)
+		failed = errors.Join(failed, err)
+		if column != nil {
+			columns = append(columns, column)
+		}
+	}
+	if len(columns) > 0 {
+		failed = errors.Join(failed, p.Print(stdout, opt, columns))
+		if opt.Out != "" {
+			failed = errors.Join(failed, report.Join(p.Name, columns...).WriteFile(opt.Out))
+		}
+	}
+	switch {
+	case ctx.Err() == nil:
+		return failed
+	case len(columns) == 0:
+		return errors.New("interrupted before the load began")
+	}
+	return ErrInterrupted // whatever else failed, failed because of it
+}
+
+func (p *Page) play(ctx context.Context, opt Options, variant, dir string, stderr io.Writer) (*report.Report, error) {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	show := progress.New(stderr, variant)
+	defer show.End()
+	return p.Play(ctx, opt, variant, dir, show)
+}

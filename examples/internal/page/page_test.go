@@ -1,0 +1,158 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidestaff/tidestaff/examples/internal/progress"
+	"github.com/tidestaff/tidestaff/probe"
+	"github.com/tidestaff/tidestaff/probe/report"
+)
+
+// example is a page that plays nothing: each variant's column is what play
+// returns, and the table the columns' names.
+func example(play func(ctx context.Context, variant, dir string) (*report.Report, error)) *Page {
+	return &Page{
+		Name: "example", Profiles: []string{"small", "usual"}, Sizes: "small or usual", Variants: []string{"slow", "fast"},
+		Play: func(ctx context.Context, _ Options, variant, dir string, _ *progress.Line) (*report.Report, error) {
+			return play(ctx, variant, dir)
+		},
+		Print: func(w io.Writer, _ Options, columns []*report.Report) error {
+			for _, c := range columns {
+				if _, err := fmt.Fprint(w, c.Name, " "); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func column(name string) *report.Report {
+	server := report.Of(new(probe.Reading))
+	server.Name = PartServer
+	return report.Join(name, server)
+}
+
+func TestParse(t *testing.T) {
+	p := example(nil)
+	opt, err := p.Parse(nil)
+	if err != nil || opt.Profile != "usual" || len(opt.Variants) != 2 || opt.Seed != 1 || opt.Markdown {
+		t.Errorf("no flags: got %+v, %v", opt, err)
+	}
+	args := []string{"-profile", "small", "-variant", "fast", "-seed", "7", "-addr", "localhost:80"}
+	opt, err = p.Parse(append(args, "-md"))
+	if err != nil || !opt.Markdown {
+		t.Fatalf("got %+v, %v", opt, err)
+	}
+	again := []string{"-profile", "small", "-variant", "fast", "-seed", "7", "-addr", "localhost:80"}
+	if diff := cmp.Diff(again, opt.args("fast")); diff != "" {
+		t.Errorf("the server's command line (-want +got):\n%s", diff)
+	}
+	var names []string
+	for _, c := range opt.conditions() {
+		names = append(names, c.Name)
+	}
+	if diff := cmp.Diff([]string{"-profile", "-seed", "-addr"}, names); diff != "" {
+		t.Errorf("conditions (-want +got):\n%s", diff)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	nowhere := filepath.Join(t.TempDir(), "nowhere")
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"flag":     {[]string{"-frobnicate"}, "-frobnicate"},
+		"profile":  {[]string{"-profile", "huge"}, `-profile "huge": want one of small, usual`},
+		"variant":  {[]string{"-variant", "during"}, `-variant "during": want slow, fast or both`},
+		"argument": {[]string{"quickly"}, `unexpected argument "quickly"`},
+		"address":  {[]string{"-addr", "192.0.2.1:80"}, "not a loopback address"},
+		"port":     {[]string{"-addr", "localhost"}, "missing port"},
+		"out":      {[]string{"-out", filepath.Join(nowhere, "r.json")}, nowhere},
+	} {
+		_, err := example(nil).Parse(c.args)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v, want one line with %q", name, err, c.want)
+		}
+	}
+}
+
+// TestRun wants the variants one after the other, each in a folder of its own
+// that is gone at the end, and what there is to be printed whatever happened.
+func TestRun(t *testing.T) {
+	wrong := errors.New("wrong")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for _, c := range []struct {
+		name    string
+		play    func(ctx context.Context, variant, dir string) (*report.Report, error)
+		printed string
+		err     error
+	}{
+		{"both", func(_ context.Context, variant, dir string) (*report.Report, error) {
+			return column(variant), os.WriteFile(filepath.Join(dir, "x"), nil, 0o600)
+		}, "slow fast ", nil},
+		{"first fails", func(context.Context, string, string) (*report.Report, error) { return nil, wrong }, "", wrong},
+		{"first fails late", func(_ context.Context, variant, _ string) (*report.Report, error) {
+			return column(variant), wrong
+		}, "slow ", wrong},
+		{"interrupted", func(_ context.Context, variant, _ string) (*report.Report, error) {
+			cancel()
+			return column(variant), context.Canceled
+		}, "slow ", ErrInterrupted},
+	} {
+		tmp := t.TempDir()
+		t.Setenv("TMPDIR", tmp)
+		p := example(c.play)
+		out := filepath.Join(t.TempDir(), "r.json")
+		opt, err := p.Parse([]string{"-out", out})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stdout bytes.Buffer
+		if err := p.Run(ctx, opt, &stdout, io.Discard); !errors.Is(err, c.err) || stdout.String() != c.printed {
+			t.Errorf("%s: got %v and %q, want %v and %q", c.name, err, stdout.String(), c.err, c.printed)
+		}
+		if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+			t.Errorf("%s: left behind: %v, %v", c.name, left, err)
+		}
+		whole, err := report.ReadFile(out)
+		if c.printed == "" {
+			if err == nil {
+				t.Errorf("%s: there is a report", c.name)
+			}
+			continue
+		}
+		if err != nil || whole.Part("slow") == nil {
+			t.Errorf("%s: the report: %v", c.name, err)
+		}
+	}
+}
+
+// TestNothingToPrint is an interrupt before there is anything.
+func TestNothingToPrint(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	p := example(func(context.Context, string, string) (*report.Report, error) {
+		t.Error("a variant was played")
+		return nil, nil
+	})
+	opt, err := p.Parse(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Run(ctx, opt, io.Discard, io.Discard); err == nil || errors.Is(err, ErrInterrupted) {
+		t.Errorf("got %v, want that it was interrupted before the load", err)
+	}
+}

@@ -1,0 +1,142 @@
+package page
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/tidestaff/tidestaff/cgroup"
+	"github.com/tidestaff/tidestaff/probe"
+	"github.com/tidestaff/tidestaff/probe/report"
+)
+
+// The parts that the report of every variant has.
+const (
+	PartServer = "server" // what the server measured under load
+	PartLoad   = "load"   // what its users waited
+)
+
+// The metrics of the load generator, by the operation's name.
+const (
+	MetricResponse = "drive.operation.duration"
+	AttrOperation  = "tidestaff.operation.name"
+
+	metricDone     = "drive.work.done"
+	metricPlanned  = "drive.work.planned"
+	metricFailures = "drive.failures"
+)
+
+// Write writes a comparison and, for each column, the tables that pivots make.
+func Write(w io.Writer, o Options, t *report.Table, pivots ...func(column string) *report.Pivot) error {
+	write := t.WriteTerminal
+	if o.Markdown {
+		write = t.WriteMarkdown
+	}
+	if err := write(w); err != nil {
+		return err
+	}
+	for _, c := range t.Columns {
+		for _, pivot := range pivots {
+			p := pivot(c.Title)
+			write := p.WriteTerminal
+			if o.Markdown {
+				write = p.WriteMarkdown
+			}
+			fmt.Fprintln(w)
+			if err := write(w, c.Report); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Columns are the reports of the variants as columns, each of which is headed by
+// its name and how much was done of a run that did not get to its end.
+func Columns(reports []*report.Report) (columns []report.Column) {
+	for _, r := range reports {
+		c := report.Column{Title: r.Name, Report: r}
+		load := r.Part(PartLoad)
+		if done, planned := Sum(load, metricDone), Sum(load, metricPlanned); done < planned {
+			how := "capped"
+			for _, e := range load.Reading().Events {
+				if e.Cause == "canceled" {
+					how = "interrupted"
+				}
+			}
+			c.Title = fmt.Sprintf("%s (%s, %.0f %% done)", r.Name, how, 100*done/planned)
+		}
+		columns = append(columns, c)
+	}
+	return columns
+}
+
+// Waited is a row of how long the users waited for an operation.
+func Waited(label, op, stat string) report.Row {
+	return report.Row{Label: label, Part: PartLoad, Metric: MetricResponse, Stat: stat, Unit: "ms",
+		Attrs: []probe.Attr{{Key: AttrOperation, Value: op}}}
+}
+
+// Cost are the rows that end every comparison: what the server used, and how
+// much was answered.
+func Cost() []report.Row {
+	ofLoad := func(label, unit string, value func(*report.Report) float64) report.Row {
+		return report.Row{Label: label, Part: PartLoad, Value: func(r *report.Report) (float64, string, bool) {
+			return value(r), unit, true
+		}}
+	}
+	return []report.Row{
+		{Label: "Server CPU", Part: PartServer, Metric: "tidestaff.process.cpu.time", Unit: "s"},
+		{Label: "Server CPU per request answered", Unit: "ms", Value: cpuPerRequest},
+		{Label: "Server peak RSS", Part: PartServer, Metric: "tidestaff.process.memory.peak", Unit: "MiB"},
+		ofLoad("Requests answered", "{request}", answered),
+		ofLoad("Requests failed or cut off", "{request}", func(r *report.Report) float64 { return Sum(r, metricFailures) }),
+		ofLoad("Wall time", "s", func(r *report.Report) float64 { return r.Duration.Seconds() }),
+	}
+}
+
+// answered counts the requests that came back with what was asked for.
+func answered(load *report.Report) float64 {
+	n := -Sum(load, metricFailures)
+	for m := range load.Reading().Find(MetricResponse) {
+		n += float64(m.Dist.Count())
+	}
+	return n
+}
+
+// cpuPerRequest is the server's CPU time by the process's clock for each
+// request that was answered.
+func cpuPerRequest(column *report.Report) (float64, string, bool) {
+	server, load := column.Part(PartServer), column.Part(PartLoad)
+	if server == nil || load == nil {
+		return 0, "", false
+	}
+	served := answered(load)
+	cost, ok := cgroup.PerOp(server.Reading(), uint64(served+Sum(load, metricFailures)), uint64(served))
+	return cost.CPU.PerServed.V, "s", ok && cost.CPU.PerServed.OK
+}
+
+// Sum adds up the series of a metric that carry the attributes.
+func Sum(r *report.Report, metric string, attrs ...probe.Attr) (total float64) {
+	for m := range r.Reading().Find(metric, attrs...) {
+		total += m.Value
+	}
+	return total
+}
+
+// Requests is the table of what the users asked for and what became of it.
+func Requests(column string) *report.Pivot {
+	return &report.Pivot{
+		Title: "Requests, " + column, Part: PartLoad,
+		By: []string{AttrOperation},
+		Columns: []report.PivotColumn{
+			{Title: "n", Metric: MetricResponse, Stat: "count"},
+			{Title: "failed", Metric: metricFailures},
+			{Title: "offered", Metric: "drive.rate.offered"},
+			{Title: "achieved", Metric: "drive.rate.achieved"},
+			{Title: "p50", Metric: MetricResponse, Stat: "p50", Unit: "ms"},
+			{Title: "p95", Metric: MetricResponse, Stat: "p95", Unit: "ms"},
+			{Title: "late", Metric: "drive.lateness", Stat: "p50", Unit: "ms"},
+		},
+		Top: -1,
+	}
+}

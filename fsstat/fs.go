@@ -1,0 +1,228 @@
+package fsstat
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"syscall"
+)
+
+// FS is fsys with its operations counted. It does what package io/fs does with
+// fsys, by the methods that fsys has: a file system without a ReadFile of its own
+// is read by opening and reading, which is what is counted. What fsys does inside
+// a ReadFile of its own counts as one open and one read, in a ReadDir as an open
+// and a directory read; a Glob of its own is not seen.
+//
+// A file that fsys opens as an *os.File is a *[File], with all its fast paths.
+// Any other one has those of the interfaces fs.ReadDirFile, io.Seeker,
+// io.ReaderAt and io.WriterTo that the original has.
+//
+// Files count under the names that fsys knows them by; an *os.File under its own.
+func (v View) FS(fsys fs.FS) fs.FS { return v.newFS(fsys, "") }
+
+// DirFS is os.DirFS: what [View.FS] does, but that a ReadFile is seen in full, and
+// files count under paths that begin with dir.
+func (v View) DirFS(dir string) fs.FS { return &dirFS{v.newFS(os.DirFS(dir), dir), true} }
+
+// A fileSystem counts the operations of another one.
+type fileSystem struct {
+	view  View
+	inner fs.FS
+	dir   string // before the names
+}
+
+func (v View) newFS(fsys fs.FS, dir string) *fileSystem { return &fileSystem{v, fsys, dir} }
+
+// A fileSystem has every optional interface of package io/fs: where the inner one
+// has not, it does what package io/fs would do instead.
+var _ interface {
+	fs.ReadFileFS
+	fs.ReadDirFS
+	fs.StatFS
+	fs.GlobFS
+	fs.SubFS
+	fs.ReadLinkFS
+} = (*fileSystem)(nil)
+
+// plainFS is a fileSystem of which nothing is known but how to open files.
+type plainFS struct{ fs.FS }
+
+// path is the path under which a file counts.
+func (f *fileSystem) path(name string) string {
+	if f.dir == "" {
+		return name
+	}
+	return filepath.Join(f.dir, filepath.FromSlash(name))
+}
+
+// Open implements [fs.FS].
+func (f *fileSystem) Open(name string) (fs.File, error) {
+	v := f.view.settled()
+	c := v.begin(callOpen, f.path(name))
+	inner, err := f.inner.Open(name)
+	c.end()
+	if err != nil {
+		c.opened(f.path(name), err)
+		return inner, err
+	}
+	if bare, ok := inner.(*os.File); ok {
+		return openedFile(v, c, bare), nil
+	}
+	c.opened(f.path(name), nil)
+	if v.probe == nil {
+		return inner, nil
+	}
+	s := &stream{inner: inner, handle: handle{opener: v, name: f.path(name)}}
+	if c.series != nil {
+		s.openedBy(c, true)
+	}
+	return s.asFile(), nil
+}
+
+// openedFile counts the open of an *os.File, which knows its name best.
+func openedFile(v View, c call, bare *os.File) *File {
+	file := v.file(bare)
+	if c.series != nil {
+		c.row = v.probe.row(file.name)
+		c.opened(file.name, nil)
+		file.openedBy(c, true)
+	}
+	return file
+}
+
+// ReadFile implements [fs.ReadFileFS].
+func (f *fileSystem) ReadFile(name string) ([]byte, error) {
+	inner, ok := f.inner.(fs.ReadFileFS)
+	if !ok {
+		return fs.ReadFile(plainFS{f}, name)
+	}
+	c := f.view.begin(callReadFile, f.path(name))
+	b, err := inner.ReadFile(name)
+	c.end()
+	c.opened(f.path(name), err)
+	if err == nil {
+		c.copied(in, int64(len(b)), false, nil)
+		c.series.fromElsewhere(int64(len(b)))
+	}
+	return b, err
+}
+
+// ReadDir implements [fs.ReadDirFS].
+func (f *fileSystem) ReadDir(name string) ([]fs.DirEntry, error) {
+	inner, ok := f.inner.(fs.ReadDirFS)
+	if !ok {
+		return fs.ReadDir(plainFS{f}, name)
+	}
+	c := f.view.begin(callReadDir, f.path(name))
+	entries, err := inner.ReadDir(name)
+	c.end()
+	c.listed(err)
+	return entries, err
+}
+
+// Stat implements [fs.StatFS].
+func (f *fileSystem) Stat(name string) (fs.FileInfo, error) {
+	inner, ok := f.inner.(fs.StatFS)
+	if !ok {
+		return fs.Stat(plainFS{f}, name)
+	}
+	return f.view.stat(f.path(name), func() (fs.FileInfo, error) { return inner.Stat(name) })
+}
+
+// Lstat implements [fs.ReadLinkFS].
+func (f *fileSystem) Lstat(name string) (fs.FileInfo, error) {
+	inner, ok := f.inner.(fs.ReadLinkFS)
+	if !ok {
+		return f.Stat(name)
+	}
+	return f.view.stat(f.path(name), func() (fs.FileInfo, error) { return inner.Lstat(name) })
+}
+
+// ReadLink implements [fs.ReadLinkFS].
+func (f *fileSystem) ReadLink(name string) (string, error) {
+	inner, ok := f.inner.(fs.ReadLinkFS)
+	if !ok {
+		return fs.ReadLink(plainFS{f}, name)
+	}
+	return f.view.readlink(f.path(name), func() (string, error) { return inner.ReadLink(name) })
+}
+
+// Glob implements [fs.GlobFS].
+func (f *fileSystem) Glob(pattern string) ([]string, error) {
+	if inner, ok := f.inner.(fs.GlobFS); ok {
+		return inner.Glob(pattern)
+	}
+	return fs.Glob(withoutGlob{f}, pattern)
+}
+
+// Sub implements [fs.SubFS].
+func (f *fileSystem) Sub(dir string) (fs.FS, error) { return f.sub(f, dir) }
+
+// sub is the part of whole, which is f or holds it, below dir.
+func (f *fileSystem) sub(whole allButSub, dir string) (fs.FS, error) {
+	inner, ok := f.inner.(fs.SubFS)
+	if !ok {
+		return fs.Sub(withoutSub{whole}, dir)
+	}
+	below, err := inner.Sub(dir)
+	if err != nil {
+		return nil, err
+	}
+	return f.view.newFS(below, path.Join(filepath.ToSlash(f.dir), dir)), nil
+}
+
+// By what they lack, these have package io/fs do what it does for an inner file
+// system that lacks it too.
+type (
+	withoutGlob struct{ allButGlob }
+	withoutSub  struct{ allButSub }
+
+	allButGlob interface {
+		fs.ReadDirFS
+		fs.StatFS
+	}
+	allButSub interface {
+		fs.ReadFileFS
+		fs.ReadDirFS
+		fs.StatFS
+		fs.GlobFS
+		fs.ReadLinkFS
+	}
+)
+
+// A dirFS is a fileSystem over one of package os, whose ReadFile is known to be
+// that of package os.
+type dirFS struct {
+	*fileSystem
+	named bool // its errors have the names of the file system, not those of package os
+}
+
+// ReadFile implements [fs.ReadFileFS].
+func (d *dirFS) ReadFile(name string) ([]byte, error) {
+	c := d.view.begin(callReadFile, d.path(name))
+	if c.series == nil {
+		return fs.ReadFile(d.inner, name)
+	}
+	defer c.end()
+	f, err := d.inner.Open(name)
+	c.opened(d.path(name), err)
+	bare, ok := f.(*os.File)
+	if err != nil || !ok {
+		if _, tried := errors.AsType[syscall.Errno](err); !tried {
+			return fs.ReadFile(d.inner, name) // for its own word on the name
+		}
+		return nil, err
+	}
+	defer bare.Close()
+	b, err := c.readFile(bare)
+	if failed, ok := err.(*fs.PathError); ok && d.named {
+		failed.Path = name
+		return nil, err
+	}
+	return b, err
+}
+
+// Sub implements [fs.SubFS].
+func (d *dirFS) Sub(dir string) (fs.FS, error) { return d.sub(d, dir) }

@@ -1,0 +1,221 @@
+package fsstattest
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidestaff/tidestaff/fsstat"
+	"github.com/tidestaff/tidestaff/probe"
+)
+
+// envRuns makes of the test binary a child that runs its tests so many times.
+const envRuns = "TIDESTAFF_FSSTATTEST_RUNS"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(envRuns) == "2" {
+		if code := Run(m); code != 0 {
+			os.Exit(code)
+		}
+	}
+	os.Exit(Run(m))
+}
+
+// around is what went around a new probe, or the end of the test.
+func around(t *testing.T, o fsstat.Options, do func(p *fsstat.Probe)) fsstat.Gap {
+	t.Helper()
+	p := fsstat.New(o)
+	g, err := Around(p, func() { do(p) })
+	if errors.Is(err, probe.ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// folder has three files, one of them an archive.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"a", "b"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("text"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := os.Create(filepath.Join(dir, "archive.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := zip.NewWriter(f)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func read(t *testing.T, read func(string) ([]byte, error), path string) {
+	t.Helper()
+	if _, err := read(path); err != nil {
+		t.Error(err)
+	}
+}
+
+// What goes around the probe is named, and nothing else, be it opened by us or in
+// a package that knows nothing of the probe.
+func TestAround(t *testing.T) {
+	dir := folder(t)
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	archive, gone := filepath.Join(dir, "archive.zip"), filepath.Join(dir, "gone")
+	got := around(t, fsstat.Options{}, func(p *fsstat.Probe) {
+		read(t, p.ReadFile, a)
+		read(t, os.ReadFile, dir+"/./a")
+		read(t, os.ReadFile, b)
+		read(t, os.ReadFile, b)
+		_, _ = p.Open(gone)
+		_, _ = os.Open(gone)
+		z, err := zip.OpenReader(archive)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		z.Close()
+	})
+	want := fsstat.Gap{Opens: 5, Paths: map[string]int64{a: 1, b: 2, gone: 1, archive: 1}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("gap (-want +got):\n%s", diff)
+	}
+	if want := fmt.Sprintf("5 opens went around the probe: %s (2), %s, %s, %s", b, a, archive, gone); got.String() != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Every way to open a file that the probe has is known by the name in the log.
+func TestAroundNothing(t *testing.T) {
+	dir := folder(t)
+	got := around(t, fsstat.Options{}, func(p *fsstat.Probe) {
+		read(t, p.ReadFile, filepath.Join(dir, "a"))
+		f, err := p.CreateTemp(dir, "x*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		if err := p.WriteFile(filepath.Join(dir, "new"), nil, 0o600); err != nil {
+			t.Error(err)
+		}
+		_, _ = p.ReadDir(dir)
+		_, _ = p.Stat(dir)
+		read(t, func(name string) ([]byte, error) { return fs.ReadFile(p.DirFS(dir), name) }, "b")
+		_ = fs.WalkDir(p.FS(os.DirFS(dir)), ".", func(string, fs.DirEntry, error) error { return nil })
+		root, err := p.OpenRoot(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		read(t, root.ReadFile, "a")
+		read(t, func(name string) ([]byte, error) { return fs.ReadFile(root.FS(), name) }, "b")
+	})
+	delete(got.Paths, dir) // OpenRoot opens the folder, which the probe does not count
+	if len(got.Paths) != 0 {
+		t.Errorf("got %v, want nothing", got)
+	}
+}
+
+// More opens than a pipe holds, none of them lost.
+func TestAroundMany(t *testing.T) {
+	path := filepath.Join(folder(t), strings.Repeat("long", 20))
+	const n = 5000
+	got := around(t, fsstat.Options{}, func(p *fsstat.Probe) {
+		for range n {
+			_, _ = os.Open(path)
+			_, _ = p.Open(path)
+		}
+	})
+	if got.Opens != n {
+		t.Errorf("got %d opens, want %d", got.Opens, n)
+	}
+}
+
+// What cannot be known is an error.
+func TestAroundUnknown(t *testing.T) {
+	around(t, fsstat.Options{}, func(*fsstat.Probe) {}) // or skip
+	p := fsstat.New(fsstat.Options{MaxPaths: 1})
+	_, err := Around(p, func() {
+		_, _ = p.Stat("x")
+		_, _ = p.Open("y")
+	})
+	if err == nil || !strings.Contains(err.Error(), "MaxPaths") {
+		t.Errorf("got error %v, want that there are too many paths", err)
+	}
+	l := testLog{reason: errors.New("not yet")}
+	if _, err := l.record(func() {}); err == nil {
+		t.Error("a log that has not begun records")
+	}
+	// A Go that has no such flag.
+	if code := l.run(runs(7), nil); code != 7 {
+		t.Errorf("got exit code %d, want that of m.Run, 7", code)
+	}
+	if _, err := l.record(func() {}); !errors.Is(err, probe.ErrUnsupported) {
+		t.Errorf("got error %v, want that it is not supported", err)
+	}
+}
+
+type runs int
+
+func (r runs) Run() int { return int(r) }
+
+// The go command gets the log that it asks for, once for several runs, and
+// without our marks: results are cached as ever.
+func TestGoCommandsLog(t *testing.T) {
+	around(t, fsstat.Options{}, func(*fsstat.Probe) {}) // or skip
+	if os.Getenv(envRuns) != "" {
+		return
+	}
+	for _, n := range []string{"1", "2"} {
+		log := filepath.Join(t.TempDir(), "log")
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.timeout=60s", "-test.run=^TestAround$", "-test.testlogfile="+log)
+		cmd.Env = append(os.Environ(), envRuns+"="+n)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		b, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(b)
+		if !strings.HasPrefix(text, "# test log\n") || strings.Count(text, "# test log\n") != 1 {
+			t.Errorf("%s runs: got the beginning %.40q, want the go command's header, once", n, text)
+		}
+		if got, want := fmt.Sprint(strings.Count(text, "/archive.zip\n")), map[string]string{"1": "2", "2": "4"}[n]; got != want {
+			t.Errorf("%s runs: got %s opens of the archive, want %s:\n%s", n, got, want, text)
+		}
+		if strings.Contains(text, markPrefix) {
+			t.Errorf("%s runs: the go command would look for our marks", n)
+		}
+	}
+}
+
+func ExampleAround() {
+	files := fsstat.New(fsstat.Options{})
+	gap, err := Around(files, func() {
+		_, _ = files.ReadFile("jobs.json") // counted
+		_, _ = os.ReadFile("runs.json")    // not
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var g fsstat.Gap = gap
+	fmt.Println(g)
+	// Output: 1 open went around the probe: runs.json
+}

@@ -1,0 +1,57 @@
+package fsstat
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// ReadDir is os.ReadDir: an open and a directory read.
+func (v View) ReadDir(name string) ([]fs.DirEntry, error) {
+	c := v.begin(callReadDir, name)
+	entries, err := os.ReadDir(name)
+	c.end()
+	c.listed(err)
+	return entries, err
+}
+
+// listed counts the opening and listing of a directory.
+func (t tally) listed(err error) {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok && (failed.Op == "open" || failed.Op == "openat") {
+		t.count(opOpen, err)
+		return
+	}
+	t.count(opOpen, nil)
+	t.count(opReadDir, err)
+}
+
+// Stat is os.Stat.
+func (v View) Stat(name string) (fs.FileInfo, error) {
+	return v.stat(name, func() (fs.FileInfo, error) { return os.Stat(name) })
+}
+
+// Lstat is os.Lstat.
+func (v View) Lstat(name string) (fs.FileInfo, error) {
+	return v.stat(name, func() (fs.FileInfo, error) { return os.Lstat(name) })
+}
+
+func (v View) stat(name string, stat func() (fs.FileInfo, error)) (fs.FileInfo, error) {
+	c := v.begin(callStat, name)
+	info, err := stat()
+	c.end()
+	c.count(opStat, err)
+	return info, err
+}
+
+// Readlink is os.Readlink. It counts as a stat.
+func (v View) Readlink(name string) (string, error) {
+	return v.readlink(name, func() (string, error) { return os.Readlink(name) })
+}
+
+func (v View) readlink(name string, readlink func() (string, error)) (string, error) {
+	c := v.begin(callStat, name)
+	to, err := readlink()
+	c.end()
+	c.count(opStat, err)
+	return to, err
+}

@@ -1,0 +1,61 @@
+package fsstat
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"testing"
+)
+
+// The functions of package os that the probe has, by name.
+var renamed = map[string]any{
+	"ReadFile": os.ReadFile, "WriteFile": os.WriteFile, "Open": os.Open, "OpenFile": os.OpenFile, "Create": os.Create,
+	"CreateTemp": os.CreateTemp, "ReadDir": os.ReadDir, "Stat": os.Stat, "Lstat": os.Lstat, "Readlink": os.Readlink,
+	"DirFS": os.DirFS, "OpenRoot": os.OpenRoot, "OpenInRoot": os.OpenInRoot,
+}
+
+// Each rename of the package's page ends at a method of the function's own
+// signature, but for the files and roots that it returns, on a Probe and on a View.
+func TestRenames(t *testing.T) {
+	page := must[[]byte](t)(os.ReadFile("doc.go"))
+	lines := regexp.MustCompile(`'os\.(\w+) -> files\.(\w+)'`).FindAllSubmatch(page, -1)
+	if len(lines) != len(renamed) {
+		t.Errorf("got %d renames on the page, want %d", len(lines), len(renamed))
+	}
+	for _, line := range lines {
+		name := string(line[1])
+		if name != string(line[2]) || renamed[name] == nil {
+			t.Errorf("got the rename %s, want one to the same name, of the list here", line[0])
+			continue
+		}
+		want := reflect.TypeOf(renamed[name])
+		for _, v := range []any{New(Options{}), View{}} {
+			method := reflect.ValueOf(v).MethodByName(name)
+			if !method.IsValid() {
+				t.Errorf("%T has no %s", v, name)
+				continue
+			}
+			if got := method.Type(); !sameSignature(got, want) {
+				t.Errorf("%T.%s: got %v, want %v", v, name, got, want)
+			}
+		}
+	}
+}
+
+// sameSignature says whether got is want, with our files and roots for those of
+// package os.
+func sameSignature(got, want reflect.Type) bool {
+	ours := map[reflect.Type]reflect.Type{reflect.TypeFor[*os.File](): reflect.TypeFor[*File](), reflect.TypeFor[*os.Root](): reflect.TypeFor[*Root]()}
+	same := got.NumIn() == want.NumIn() && got.NumOut() == want.NumOut()
+	for i := 0; same && i < want.NumIn(); i++ {
+		same = got.In(i) == want.In(i)
+	}
+	for i := 0; same && i < want.NumOut(); i++ {
+		out := want.Out(i)
+		if ours[out] != nil {
+			out = ours[out]
+		}
+		same = got.Out(i) == out
+	}
+	return same
+}

@@ -1,0 +1,138 @@
+package fsstat
+
+import (
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/tidestaff/tidestaff/probe"
+)
+
+// The metrics of paths are details: they are for the person who measures and
+// never leave the process by themselves.
+var (
+	descPathOps = &probe.Desc{Name: "tidestaff.file.path.operations", Unit: "{operation}", Kind: probe.KindCounter, Detail: true,
+		Help: "Operations by path; see tidestaff.file.operations."}
+	descPathIO = &probe.Desc{Name: "tidestaff.file.path.io", Unit: "By", Kind: probe.KindCounter, Detail: true,
+		Help: "Bytes by path; see tidestaff.file.io."}
+	descPathSmall = &probe.Desc{Name: "tidestaff.file.path.small_reads", Unit: "{read}", Kind: probe.KindCounter, Detail: true,
+		Help: "Reads by path that brought 1 to 4095 bytes."}
+	descPathUnchanged = &probe.Desc{Name: "tidestaff.file.path.unchanged_passes", Unit: "{pass}", Kind: probe.KindCounter, Detail: true,
+		Help: "Passes by path over a file that had apparently not changed since the one before."}
+	descPathAvoidable = &probe.Desc{Name: "tidestaff.file.path.avoidable_io", Unit: "By", Kind: probe.KindCounter, Detail: true,
+		Help: "Bytes by path that had been read before and had apparently not changed since."}
+	descPathUnread = &probe.Desc{Name: "tidestaff.file.path.unread_opens", Unit: "{open}", Kind: probe.KindCounter, Detail: true,
+		Help: "Opens by path without a read, a write or a listing."}
+	descPathSize = &probe.Desc{Name: "tidestaff.file.path.size", Unit: "By", Kind: probe.KindGauge, Detail: true,
+		Help: "The size of the file when it was last begun to be read."}
+
+	pathDescs = []*probe.Desc{descPathOps, descPathIO, descPathSmall, descPathUnchanged, descPathAvoidable, descPathUnread, descPathSize, descAround}
+)
+
+// A rowMetric is one of the counters of a path.
+type rowMetric int
+
+// The first ones are the operations.
+const (
+	rowRead      = rowMetric(len(operationNames)) // bytes
+	rowWritten   = rowRead + 1                    // bytes
+	rowSmall     = rowRead + 2
+	rowUnchanged = rowRead + 3
+	rowAvoidable = rowRead + 4
+	rowUnread    = rowRead + 5
+	rowMetrics   = rowRead + 6
+)
+
+// A row is what is known of a path. Its counters are made when they first count,
+// since most files are only read.
+type row struct {
+	core     *probe.Core
+	path     probe.Attr
+	shared   bool // by all paths beyond the bound: what is read is not one file
+	counters [rowMetrics]lazy[probe.Counter]
+	size     lazy[probe.Gauge]
+
+	mu  sync.Mutex // guards changes of now
+	now atomic.Pointer[version]
+}
+
+func (p *Probe) newRow(path string) *row {
+	return &row{core: &p.core, path: probe.Attr{Key: AttrPath, Value: path}, shared: path == other}
+}
+
+// row is the row of a file's name; nil if paths are not told apart.
+func (p *Probe) row(name string) *row {
+	if p.rows == nil || name == "" {
+		return nil
+	}
+	return p.rows.Get(p.Path(name))
+}
+
+// longestPath is from where on a path is cut, so that a bound on their number is
+// one on memory.
+const longestPath = 256
+
+// Path is the path under which the file of that name is counted:
+// filepath.Clean, what [Options].Path makes of that, and of a very long one the
+// last 256 bytes.
+func (p *Probe) Path(name string) string {
+	if name != "" {
+		name = filepath.Clean(name)
+	}
+	if p.rename != nil {
+		name = p.rename(name)
+	}
+	if len(name) > longestPath {
+		cut := len(name) - longestPath
+		for cut < len(name) && !utf8.RuneStart(name[cut]) {
+			cut++
+		}
+		name = strings.Clone("…" + name[cut:])
+	}
+	return name
+}
+
+// add adds to one of the counters.
+func (r *row) add(m rowMetric, n int64) {
+	r.counters[m].get(func() *probe.Counter { return r.newCounter(m) }).Add(n)
+}
+
+func (r *row) newCounter(m rowMetric) *probe.Counter {
+	switch m {
+	case rowRead, rowWritten:
+		return r.core.Counter(descPathIO, r.path, probe.Attr{Key: AttrDirection, Value: directionNames[m-rowRead]})
+	case rowSmall:
+		return r.core.Counter(descPathSmall, r.path)
+	case rowUnchanged:
+		return r.core.Counter(descPathUnchanged, r.path)
+	case rowAvoidable:
+		return r.core.Counter(descPathAvoidable, r.path)
+	case rowUnread:
+		return r.core.Counter(descPathUnread, r.path)
+	}
+	return r.core.Counter(descPathOps, r.path, probe.Attr{Key: AttrOperation, Value: operationNames[m]})
+}
+
+// count counts an operation that moves no bytes.
+func (r *row) count(o operation) { r.add(rowMetric(o), 1) }
+
+// moved counts a read or a write of n bytes.
+func (r *row) moved(d direction, n int64) {
+	if d == in {
+		r.add(rowMetric(opRead), 1)
+	} else {
+		r.add(rowMetric(opWrite), 1)
+	}
+	if n > 0 {
+		r.add(rowRead+rowMetric(d), n)
+	}
+}
+
+// sized keeps the size of the file.
+func (r *row) sized(n int64) {
+	if !r.shared {
+		r.size.get(func() *probe.Gauge { return r.core.Gauge(descPathSize, r.path) }).Set(float64(n))
+	}
+}

@@ -1,0 +1,183 @@
+package modernc
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidestaff/tidestaff/internal/e2e/sqlsuite"
+	"github.com/tidestaff/tidestaff/lag"
+	"github.com/tidestaff/tidestaff/probe"
+	"github.com/tidestaff/tidestaff/probe/report"
+	"github.com/tidestaff/tidestaff/sqlitetrace"
+)
+
+// TestLoopBehindWriter has another connection hold SQLite's write lock for
+// a second while an actor, that all writes go through, waits for it: the loop is
+// stuck and the scheduler is not, and the stall names the statement, in a report
+// that was read back as well. The scheduler has some tries, because the machine may
+// be busy.
+func TestLoopBehindWriter(t *testing.T) {
+	var scheduler, loop time.Duration
+	for range 5 {
+		r := holdWriter(t)
+		wantLoopStall(t, r)
+		var file bytes.Buffer
+		if err := report.Of(r).Write(&file); err != nil {
+			t.Fatal(err)
+		}
+		back, err := report.Read(&file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inUTC := cmp.Transformer("UTC", func(at time.Time) time.Time { return at.Round(time.Microsecond).UTC() })
+		if diff := cmp.Diff(lag.StallsOf(r), lag.StallsOf(back.Reading()), inUTC); diff != "" {
+			t.Errorf("stalls of the report that was read back (-want +got):\n%s", diff)
+		}
+		s, ok := lag.StatsOf(r)
+		if !ok {
+			t.Fatal("the reading has no lag of the scheduler")
+		}
+		l, _ := lag.LoopStatsOf(r, "")
+		if scheduler, loop = s.Total.Max, l.Total.Max; scheduler < loop/2 || t.Failed() {
+			return
+		}
+	}
+	t.Errorf("got a lag of %v in the scheduler, want less than half of the loop's %v", scheduler, loop)
+}
+
+// wantLoopStall wants the loop to have been stuck for as long as the lock was held.
+func wantLoopStall(t *testing.T, r *probe.Reading) {
+	t.Helper()
+	l, ok := lag.LoopStatsOf(r, "")
+	if !ok {
+		t.Fatal("the reading has no lag of the loop")
+	}
+	if l.Total.Max < 900*time.Millisecond || l.BeatGap < 900*time.Millisecond {
+		t.Errorf("got a lag of %v and a gap of %v in the loop, want at least 900ms", l.Total.Max, l.BeatGap)
+	}
+	s := longest(t, r, true)
+	waits := func(o probe.Overlap) bool {
+		return o.Activity == "statement" && o.Name == "insert" && o.Role == "background:actor" && o.Duration > 800*time.Millisecond
+	}
+	if s.Causes[0].Cause != lag.CauseApplication || !slices.ContainsFunc(s.Overlaps, waits) {
+		t.Errorf("got %+v, want the application, with the statement that waits", s)
+	}
+	if !strings.Contains(s.Text, "in flight: ") {
+		t.Errorf("got %q, want what was in flight in it", s.Text)
+	}
+}
+
+// longest is the longest stall of the loop or of the scheduler: a busy machine may
+// have made others.
+func longest(t *testing.T, r *probe.Reading, loop bool) lag.Stall {
+	t.Helper()
+	stalls := slices.DeleteFunc(lag.StallsOf(r), func(s lag.Stall) bool { return s.Loop != loop })
+	if len(stalls) == 0 {
+		t.Fatalf("got %+v, want a stall", lag.StallsOf(r))
+	}
+	return slices.MaxFunc(stalls, func(a, b lag.Stall) int { return int(a.Duration - b.Duration) })
+}
+
+// holdWriter is what is measured while the lock is held.
+func holdWriter(t *testing.T) *probe.Reading {
+	t.Helper()
+	sqlp := sqlitetrace.New(sqlitetrace.Options{})
+	dsn := "file:" + filepath.Join(t.TempDir(), "a.db") + "?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)"
+	db, err := sqlp.Open("sqlite", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	must(t, db, "CREATE TABLE item (name TEXT)")
+
+	mailbox, stopped := make(chan func()), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for f := range mailbox {
+			f()
+		}
+	}()
+	loop := lag.New(lag.Options{Through: func(beat func()) { mailbox <- beat }})
+	w, err := probe.NewSet(sqlp, loop, lag.New(lag.Options{})).Watch()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	holder, err := db.Conn(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close()
+	other, err := db.Conn(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := holder.ExecContext(context.Background(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Close(); err != nil { // the actor's, so that it need not open one
+		t.Fatal(err)
+	}
+	written := make(chan struct{})
+	ctx := probe.WithRole(probe.WithMethod(context.Background(), "insert"), "background:actor")
+	mailbox <- func() {
+		defer close(written)
+		if _, err := db.ExecContext(ctx, "INSERT INTO item VALUES ('x')"); err != nil {
+			t.Error(err)
+		}
+	}
+	sqlsuite.AwaitRunning(sqlp, "insert", time.Second) // how long it waits is what is measured
+	if _, err := holder.ExecContext(context.Background(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	<-written
+	r := w.Close()
+	close(mailbox)
+	<-stopped
+	return r
+}
+
+// TestLoopThroughPool sends the slots through a pool of one connection, which
+// somebody holds for a second without a statement.
+func TestLoopThroughPool(t *testing.T) {
+	db, err := sqlitetrace.New(sqlitetrace.Options{}).Open("sqlite", ":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	ctx := context.Background()
+	loop := lag.New(lag.Options{Name: "pool", Through: func(beat func()) {
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			return // the slot stays unserved, which Pending shows
+		}
+		defer conn.Close()
+		beat()
+	}})
+	w, err := loop.Watch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for age := time.Duration(0); age < time.Second; age, _ = loop.Pending() {
+		time.Sleep(time.Millisecond)
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := longest(t, w.Close(), true)
+	if s.Duration < time.Second || s.Causes[0].Cause != lag.CauseApplication {
+		t.Errorf("got %+v, want a stall of a second in the application", s)
+	}
+}

@@ -1,0 +1,60 @@
+package probetest
+
+import (
+	"runtime"
+	"testing"
+)
+
+// PerItem reports what n items cost in memory: heap-bytes/item, the live heap that
+// they add, and alloc-bytes/item, what was allocated to make them. make makes the
+// n items and returns what keeps them alive. After these measurements, which take
+// two collections each, make is also timed, as [testing.B.Loop] does.
+//
+//	func BenchmarkMarker(b *testing.B) {
+//		probetest.PerItem(b, 10_000, func() any { return newMarkers(10_000) })
+//	}
+//
+// Both numbers are the least of three tries, as runtime.MemStats has them: what
+// other goroutines do with the heap meanwhile can only add to the second, and
+// mostly adds to the first. Memory that is not on Go's heap is in neither.
+func PerItem(b *testing.B, n int, make func() any) {
+	b.Helper()
+	if n <= 0 {
+		b.Fatalf("probetest: PerItem of %d items", n)
+	}
+	heap, alloc := itemCost(make)
+	for b.Loop() {
+		runtime.KeepAlive(make())
+	}
+	// A metric that is reported before the loop would be lost: its first
+	// iteration sets everything back.
+	b.ReportMetric(max(float64(heap), 0)/float64(n), descHeap.Bench[0].Unit)
+	b.ReportMetric(float64(alloc)/float64(n), descAlloc.Bench[0].Unit)
+}
+
+// itemCost is the live heap that make's result keeps, and what making it
+// allocated, in bytes.
+func itemCost(make func() any) (heap, alloc int64) {
+	const tries = 3
+	stats := new(runtime.MemStats) // one, or it would be in its own numbers
+	make()                         // what is made once, such as tables and pools
+	for i := range tries {
+		before := liveHeap()
+		from := allocated(stats)
+		kept := make()
+		made := allocated(stats) - from
+		grown := liveHeap() - before
+		runtime.KeepAlive(kept)
+		if i == 0 {
+			heap, alloc = grown, made
+		}
+		heap, alloc = min(heap, grown), min(alloc, made)
+	}
+	return heap, alloc
+}
+
+// allocated is all bytes allocated on the heap so far.
+func allocated(m *runtime.MemStats) int64 {
+	runtime.ReadMemStats(m)
+	return int64(m.TotalAlloc)
+}
