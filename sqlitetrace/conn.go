@@ -148,6 +148,7 @@ func (c *conn) exec(ctx context.Context, query string, args []driver.NamedValue)
 	var x execution
 	x.plan = c.plan(ctx, query, args)
 	x.begin(c, ctx, kindExec, c.statement(query))
+	x.bound(args)
 	defer x.end()
 	res, err := c.execInner(ctx, query, args)
 	x.skipped(err)
@@ -186,6 +187,7 @@ func (c *conn) query(ctx context.Context, query string, args []driver.NamedValue
 	var x execution
 	x.plan = c.plan(ctx, query, args)
 	x.begin(c, ctx, kindQuery, c.statement(query))
+	x.bound(args)
 	defer x.end()
 	rows, err := c.queryInner(ctx, query, args)
 	x.skipped(err)

@@ -99,9 +99,9 @@
 // (tidestaff.db.call, .step, .close, .idle and .lock_wait, in seconds), its rows,
 // the class of its plan if that was asked for, and its text without literals and
 // comments, in which a name in double quotes stands only if it could do without
-// them (SQLite takes an unknown one for a string); its arguments are nowhere.
-// [Probe.Held] lists the cursors and transactions that are open now, for a leak
-// hunt.
+// them (SQLite takes an unknown one for a string). Its arguments are nowhere,
+// unless [Options].ShowArguments asks for them. [Probe.Held] lists the cursors and
+// transactions that are open now, for a leak hunt.
 //
 // The method and the role of an execution are those of [probe.LabelOf], but that
 // the name which sqlc has given a query ("-- name: GetUser :one") comes before

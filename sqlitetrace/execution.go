@@ -35,8 +35,9 @@ type execution struct {
 	part    txPart
 	bid     bid
 	outcome outcome
-	failure class // for outcomeRan
-	waited  int64 // ns, for the write lock
+	failure class               // for outcomeRan
+	waited  int64               // ns, for the write lock
+	args    []driver.NamedValue // for emitSlow; nil unless it shows them
 }
 
 // An outcome says whether a call counts.

@@ -137,9 +137,5 @@ func (c *conn) planNumbered(query string, args []driver.Value) *sqlplan.Plan {
 	if c.planner == nil {
 		return nil
 	}
-	named := make([]driver.NamedValue, len(args))
-	for i, v := range args {
-		named[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
-	}
-	return c.planner.look(context.Background(), query, named)
+	return c.planner.look(context.Background(), query, numbered(args))
 }

@@ -41,6 +41,14 @@ type Options struct {
 	// Slow has every statement, begin, commit and rollback that spends this long
 	// or longer in the driver make an event "tidestaff.db.slow"; 0 makes none.
 	Slow time.Duration
+	// ShowArguments has those events show the arguments of their statements, the
+	// first 16 and 64 bytes of each, as the attributes "db.query.parameter.0" and
+	// so on; the zero value shows none. Arguments are what users have typed,
+	// passwords and all: with this they are in whatever reads events, in a report
+	// on disk for one. Those of an Exec are looked at if it was slow; a query's
+	// are copied when its call returns, since its rows are read after it, which
+	// takes an allocation.
+	ShowArguments bool
 	// Plans has SQLite asked for the plan of each statement before it runs, to
 	// find those that read whole tables; the zero value asks nothing. It is for
 	// tests and benchmarks.
@@ -71,6 +79,7 @@ type Probe struct {
 	series *probe.Series[series]
 	shards atomic.Int64 // connections ever made; each owns a shard of the recorders
 	slow   int64        // ns; 0 for no events
+	shows  bool         // arguments, in those events
 	driver DriverAs
 
 	statements *probe.Table[string, statement] // by text
@@ -96,6 +105,7 @@ func New(o Options) *Probe {
 	p.core.Descs = slices.Concat(descs, txDescs, poolDescs, planDescs, pageDescs, checkpointDescs)
 	p.core.Sample = p.sample
 	p.slow, p.driver = int64(o.Slow), o.DriverAs
+	p.shows = o.ShowArguments && o.Slow > 0
 	p.pools.open, p.pools.names = map[*pool]struct{}{}, map[string]*poolSeries{}
 	p.dbKey, p.databases.byKey, p.pairs = o.DBKey, map[string]*database{}, newPairs(p)
 	p.plans, p.scans = o.Plans, newScans(p)

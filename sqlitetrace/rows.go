@@ -18,14 +18,14 @@ import (
 // Note: wrappers are not pooled. A second Close through (*sql.Conn).Raw would
 // hit somebody else's rows.
 type rows struct {
-	inner driver.Rows
-	x     execution
-	call  int64     // ns of the call that made the rows
-	timer stepTimer // of Next, and from Go 1.27 on of NextRow and ScanColumn
-	timed bool      // the present step is
+	inner   driver.Rows
+	x       execution
+	call    int64     // ns of the call that made the rows
+	timer   stepTimer // of Next, and from Go 1.27 on of NextRow and ScanColumn
+	rowless int64     // steps that gave no row: the last one, normally
 
-	rowless int64 // steps that gave no row: the last one, normally
-	closed  bool  // the execution has ended
+	timed  bool // the present step is
+	closed bool // the execution has ended
 
 	nextOpen, prevOpen *rows // in the connection's list
 }
@@ -42,6 +42,7 @@ func (x *execution) wrapRows(inner driver.Rows, err error) (driver.Rows, error) 
 	x.series.cursors().active.Add(1)
 	r, exact := newRows(inner)
 	r.inner, r.x, r.call = inner, *x, call
+	r.x.args = keptArguments(x.args)
 	r.timer = newStepTimer(x.conn.probe.timing, uint32(now))
 	x.conn.open.opened(r)
 	x.series = nil // the rows end it, and with it the bid for the lock
@@ -137,6 +138,7 @@ func (r *rows) end(start int64) {
 	s.active.Add(-1)
 	x.conn.open.closed(r)
 	x.finish(held, split{r.call, step, closing, r.count()})
+	x.args = nil
 }
 
 // Columns implements [driver.Rows].

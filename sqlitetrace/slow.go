@@ -15,7 +15,8 @@ const eventSlow = "tidestaff.db.slow"
 // operation.
 const (
 	// AttrQueryText is OpenTelemetry's attribute for the statement; its literals
-	// are question marks, and the arguments are nowhere.
+	// are question marks. The arguments are elsewhere, if anywhere: see
+	// [AttrParameter].
 	AttrQueryText = "db.query.text"
 	// AttrLockWait is the part of the call that was a wait for SQLite's write
 	// lock, in seconds.
@@ -51,6 +52,7 @@ func (x *execution) emitSlow(wall int64, s split) {
 	if x.plan != nil {
 		attrs = append(attrs, probe.Attr{Key: AttrPlan, Value: x.plan.Class.String()})
 	}
+	attrs = x.parameters(attrs)
 	cause := ""
 	if x.waited > 0 {
 		attrs = append(attrs, probe.Attr{Key: AttrLockWait, Value: seconds(x.waited)})

@@ -86,6 +86,7 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (drive
 	var x execution
 	x.plan = s.conn.plan(ctx, s.query, args)
 	s.begin(&x, ctx, kindExec)
+	x.bound(args)
 	defer x.end()
 	res, err := s.execInner(ctx, args)
 	x.returned(err)
@@ -113,6 +114,7 @@ func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driv
 	var x execution
 	x.plan = s.conn.plan(ctx, s.query, args)
 	s.begin(&x, ctx, kindQuery)
+	x.bound(args)
 	defer x.end()
 	rows, err := s.queryInner(ctx, args)
 	x.returned(err)
@@ -139,6 +141,7 @@ func (s *stmt) Exec(args []driver.Value) (driver.Result, error) {
 	var x execution
 	x.plan = s.conn.planNumbered(s.query, args)
 	s.begin(&x, context.Background(), kindExec)
+	x.boundNumbered(args)
 	defer x.end()
 	res, err := legacyStmt(s.inner).Exec(args)
 	x.returned(err)
@@ -154,6 +157,7 @@ func (s *stmt) Query(args []driver.Value) (driver.Rows, error) {
 	var x execution
 	x.plan = s.conn.planNumbered(s.query, args)
 	s.begin(&x, context.Background(), kindQuery)
+	x.boundNumbered(args)
 	defer x.end()
 	rows, err := legacyStmt(s.inner).Query(args)
 	x.returned(err)
