@@ -43,6 +43,14 @@ func (c *call) end() {
 	}
 }
 
+// on says what file the call was on, and whether it failed there.
+func (c *call) on(name string, err error) *call {
+	if c.series != nil {
+		c.row = c.series.probe.row(name, err)
+	}
+	return c
+}
+
 // count counts an operation that moves no bytes.
 func (t tally) count(o operation, err error) {
 	if t.series == nil {
@@ -57,10 +65,10 @@ func (t tally) count(o operation, err error) {
 
 // opened counts an open of name, which a call of the kinds open, readfile or
 // writefile has made.
-func (t tally) opened(name string, err error) {
-	if t.series != nil {
-		t.count(opOpen, err)
-		t.series.probe.around.leave(name, err)
+func (c *call) opened(name string, err error) {
+	if c.series != nil {
+		c.on(name, err).count(opOpen, err)
+		c.series.probe.around.leave(name, err)
 	}
 }
 

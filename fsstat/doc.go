@@ -51,7 +51,8 @@
 //   - tidestaff.file.read_sizes: the program's reads by how many bytes they brought.
 //   - tidestaff.file.unread_opens: opened for reading, and closed without a read.
 //   - tidestaff.file.passes: files whose reading was begun, by what had become of them
-//     since they were last read: first, unchanged, grown, changed. And
+//     since they were last read: first, unchanged, grown, changed, or unknown beyond
+//     the number of files that are compared. And
 //     tidestaff.file.avoidable_io: the bytes of unchanged files that had been read
 //     before, and those that a file which has grown had before. It is what a cache by
 //     identity, or a reader that goes on where it was, would have spared.
@@ -97,8 +98,10 @@
 // was rewritten as well.
 //
 // Paths are what the program says, cleaned: no link is followed and no working
-// folder asked for. Beyond [Options].MaxPaths they share "(other)", in which files
-// are not compared: passes and avoidable bytes are then at least so many.
+// folder asked for. Beyond [Options].MaxPaths they share "(other)". A file is compared
+// with what it was when its name was last read, whatever row [Options].Path gives it;
+// beyond six times MaxPaths names its passes are unknown. Names at which an operation
+// failed have rows of their own, a quarter as many, and take none from files.
 //
 // Coverage is a lower bound: sockets and pipes are in the process's bytes. So is
 // what other probes read of /proc; this one's own reading is not. Where
@@ -159,8 +162,8 @@
 // between descriptors asks the kernel what they are first, at most seven cheap
 // system calls.
 //
-// A path takes about 2 KB and each window over it 1 KB; a million distinct ones,
-// with the default bound of 500, 2 MB in all. A role takes 16 series and a
+// A path takes 1 to 3 KB and each window over it 0.2 to 0.5 KB; a million distinct
+// ones, with the default bound of 500, 2 MB in all. A role takes 17 series and a
 // distribution for each kind of call that occurs.
 //
 // # Platforms

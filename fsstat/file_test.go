@@ -254,7 +254,7 @@ func TestUnknownSize(t *testing.T) {
 		}
 		_, _ = w.Write(content(900)[500:])
 	})
-	got := must[[]byte](t)(readAll(r, 0, p.As("test").begin(callRead, "").tally))
+	got := must[[]byte](t)(readAll(r, 0, p.As("test").begin(callRead).tally))
 	if !bytes.Equal(got, content(900)) {
 		t.Errorf("got %d bytes, or other ones, want 900", len(got))
 	}
@@ -279,13 +279,13 @@ func TestErrorClasses(t *testing.T) {
 		{os.ErrDeadlineExceeded, "deadline"},
 		{io.ErrUnexpectedEOF, "other"},
 	} {
-		c := files.begin(callOpen, "")
+		c := files.begin(callOpen)
 		c.end()
 		c.count(opOpen, tt.err)
 		c.moved(in, 0, tt.err)
 		check(Counts{Opens: 1, Reads: 1, Errors: map[string]int64{tt.want: 2}})
 	}
-	c := files.begin(callOpen, "")
+	c := files.begin(callOpen)
 	c.end()
 	c.moved(in, 0, io.EOF)
 	check(Counts{Reads: 1})

@@ -60,7 +60,7 @@ func (f *fileSystem) path(name string) string {
 // Open implements [fs.FS].
 func (f *fileSystem) Open(name string) (fs.File, error) {
 	v := f.view.settled()
-	c := v.begin(callOpen, f.path(name))
+	c := v.begin(callOpen)
 	inner, err := f.inner.Open(name)
 	c.end()
 	if err != nil {
@@ -85,7 +85,6 @@ func (f *fileSystem) Open(name string) (fs.File, error) {
 func openedFile(v View, c call, bare *os.File) *File {
 	file := v.file(bare)
 	if c.series != nil {
-		c.row = v.probe.row(file.name)
 		c.opened(file.name, nil)
 		file.openedBy(c, true)
 	}
@@ -98,7 +97,7 @@ func (f *fileSystem) ReadFile(name string) ([]byte, error) {
 	if !ok {
 		return fs.ReadFile(plainFS{f}, name)
 	}
-	c := f.view.begin(callReadFile, f.path(name))
+	c := f.view.begin(callReadFile)
 	b, err := inner.ReadFile(name)
 	c.end()
 	c.opened(f.path(name), err)
@@ -115,10 +114,10 @@ func (f *fileSystem) ReadDir(name string) ([]fs.DirEntry, error) {
 	if !ok {
 		return fs.ReadDir(plainFS{f}, name)
 	}
-	c := f.view.begin(callReadDir, f.path(name))
+	c := f.view.begin(callReadDir)
 	entries, err := inner.ReadDir(name)
 	c.end()
-	c.listed(err)
+	c.listed(f.path(name), err)
 	return entries, err
 }
 
@@ -201,7 +200,7 @@ type dirFS struct {
 
 // ReadFile implements [fs.ReadFileFS].
 func (d *dirFS) ReadFile(name string) ([]byte, error) {
-	c := d.view.begin(callReadFile, d.path(name))
+	c := d.view.begin(callReadFile)
 	if c.series == nil {
 		return fs.ReadFile(d.inner, name)
 	}
@@ -216,7 +215,7 @@ func (d *dirFS) ReadFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer bare.Close()
-	b, err := c.readFile(bare)
+	b, err := c.readFile(bare, d.path(name))
 	if failed, ok := err.(*fs.PathError); ok && d.named {
 		failed.Path = name
 		return nil, err

@@ -33,7 +33,7 @@ func (h *handle) tally() (tally, *probe.Label) {
 	p := h.opener.probe
 	l := h.label.Load()
 	if l == nil {
-		h.row.CompareAndSwap(nil, p.row(h.name))
+		h.row.CompareAndSwap(nil, p.row(h.name, nil))
 		h.label.CompareAndSwap(nil, h.opener.who())
 		l = h.label.Load()
 	}
@@ -79,7 +79,7 @@ func (h *handle) beginRead(of stater) (call, *pass) {
 // passNow is the pass that a read belongs to.
 func (h *handle) passNow(of stater) *pass {
 	p := h.pass.Load()
-	if p == nil || p.of != nil && p.epoch != h.opener.probe.epoch.Load() {
+	if p == nil || p.compares() && p.epoch != h.opener.probe.epoch.Load() {
 		p = h.passOver(of, p)
 	}
 	return p
@@ -90,8 +90,8 @@ func (h *handle) passNow(of stater) *pass {
 // gone by unwatched.
 func (h *handle) passOver(of stater, last *pass) *pass {
 	t, _ := h.tally()
-	p := t.passOver(of)
-	if p.of != nil {
+	p := t.passOver(of, h.name)
+	if p.compares() {
 		p.epoch = t.series.probe.epoch.Load()
 		if seeker, ok := of.(io.Seeker); ok && (h.opened != p.epoch || last != nil) {
 			if at, err := seeker.Seek(0, io.SeekCurrent); err == nil {
@@ -105,7 +105,7 @@ func (h *handle) passOver(of stater, last *pass) *pass {
 
 // went notes that the next n bytes were read.
 func (h *handle) went(t tally, p *pass, n int64) {
-	if n > 0 && p != nil && p.of != nil {
+	if n > 0 && p.compares() {
 		p.read(t, h.at.Add(n)-n, n)
 	}
 }
@@ -114,10 +114,10 @@ func (h *handle) went(t tally, p *pass, n int64) {
 // after all had been read, another pass begins.
 func (h *handle) moved(at int64) {
 	p := h.pass.Load()
-	if p == nil || p.of == nil {
+	if !p.compares() {
 		return
 	}
-	if last := h.at.Swap(at); at == 0 && last >= p.of.size {
+	if last := h.at.Swap(at); at == 0 && last >= p.id.size {
 		h.pass.CompareAndSwap(p, nil)
 	}
 }
@@ -125,7 +125,7 @@ func (h *handle) moved(at int64) {
 // use notes that the handle is used for something else than reading. What it
 // writes to is not compared: neither content nor position is foretold then.
 func (h *handle) use() {
-	if p := h.pass.Load(); p == nil || p.of != nil {
+	if p := h.pass.Load(); p == nil || p.compares() {
 		h.pass.Store(plainPass)
 	}
 }

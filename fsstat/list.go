@@ -8,21 +8,21 @@ import (
 
 // ReadDir is os.ReadDir: an open and a directory read.
 func (v View) ReadDir(name string) ([]fs.DirEntry, error) {
-	c := v.begin(callReadDir, name)
+	c := v.begin(callReadDir)
 	entries, err := os.ReadDir(name)
 	c.end()
-	c.listed(err)
+	c.listed(name, err)
 	return entries, err
 }
 
 // listed counts the opening and listing of a directory.
-func (t tally) listed(err error) {
+func (c *call) listed(name string, err error) {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok && (failed.Op == "open" || failed.Op == "openat") {
-		t.count(opOpen, err)
+		c.on(name, err).count(opOpen, err)
 		return
 	}
-	t.count(opOpen, nil)
-	t.count(opReadDir, err)
+	c.on(name, nil).count(opOpen, nil)
+	c.count(opReadDir, err)
 }
 
 // Stat is os.Stat.
@@ -36,10 +36,10 @@ func (v View) Lstat(name string) (fs.FileInfo, error) {
 }
 
 func (v View) stat(name string, stat func() (fs.FileInfo, error)) (fs.FileInfo, error) {
-	c := v.begin(callStat, name)
+	c := v.begin(callStat)
 	info, err := stat()
 	c.end()
-	c.count(opStat, err)
+	c.on(name, err).count(opStat, err)
 	return info, err
 }
 
@@ -49,9 +49,9 @@ func (v View) Readlink(name string) (string, error) {
 }
 
 func (v View) readlink(name string, readlink func() (string, error)) (string, error) {
-	c := v.begin(callStat, name)
+	c := v.begin(callStat)
 	to, err := readlink()
 	c.end()
-	c.count(opStat, err)
+	c.on(name, err).count(opStat, err)
 	return to, err
 }

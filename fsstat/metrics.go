@@ -19,8 +19,8 @@ const (
 	// AttrReadSize is how many bytes a read brought: "0", "1-511", "512-4095",
 	// "4096-65535" or "65536-".
 	AttrReadSize = "tidestaff.file.read.size"
-	// AttrPass is what a pass over a file found: "first", "unchanged", "grown"
-	// or "changed".
+	// AttrPass is what a pass over a file found: "first", "unchanged", "grown",
+	// "changed" or "unknown".
 	AttrPass = "tidestaff.file.pass"
 	// AttrPath is a file's path, in detail series only.
 	AttrPath = "tidestaff.file.path"

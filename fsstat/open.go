@@ -47,10 +47,10 @@ func (v View) File(f *os.File) *File {
 	return v.settled().file(f)
 }
 
-// open counts an open of name; empty if the opened file is to say it.
+// open counts an open of name, unless the opened file says another one.
 func (v View) open(name string, flag int, open func() (*os.File, error)) (*File, error) {
 	v = v.settled()
-	c := v.begin(callOpen, name)
+	c := v.begin(callOpen)
 	f, err := open()
 	c.end()
 	if err != nil {
@@ -60,9 +60,6 @@ func (v View) open(name string, flag int, open func() (*os.File, error)) (*File,
 	file := v.file(f)
 	file.appends = flag&os.O_APPEND != 0
 	if c.series != nil {
-		if name == "" {
-			c.row = v.probe.row(f.Name())
-		}
 		c.opened(f.Name(), nil)
 		file.openedBy(c, flag&os.O_WRONLY == 0)
 	}
@@ -83,7 +80,7 @@ func (h *handle) openedBy(c call, reads bool) {
 
 // ReadFile is os.ReadFile.
 func (v View) ReadFile(name string) ([]byte, error) {
-	c := v.begin(callReadFile, name)
+	c := v.begin(callReadFile)
 	if c.series == nil {
 		return os.ReadFile(name)
 	}
@@ -94,19 +91,19 @@ func (v View) ReadFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return c.readFile(f)
+	return c.readFile(f, name)
 }
 
 // readFile reads a file that was just opened, with the system calls of
 // os.ReadFile: the size that it asks for is part of the identity.
-func (c *call) readFile(f *os.File) ([]byte, error) {
+func (c *call) readFile(f *os.File, name string) ([]byte, error) {
 	info, err := f.Stat()
 	size := 0
 	if err == nil && info.Size() == int64(int(info.Size())) {
 		size = int(info.Size())
 	}
 	var p pass
-	p.beginFile(c.tally, info, err)
+	p.over(c.tally, name, info, err)
 	if p.kind == untimed {
 		c.kind = untimed
 	}
@@ -145,7 +142,7 @@ func readAll(f *os.File, size int, t tally) ([]byte, error) {
 
 // WriteFile is os.WriteFile: an open and a write.
 func (v View) WriteFile(name string, data []byte, perm fs.FileMode) error {
-	c := v.begin(callWriteFile, name)
+	c := v.begin(callWriteFile)
 	if c.series == nil {
 		return os.WriteFile(name, data, perm)
 	}

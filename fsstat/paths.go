@@ -1,9 +1,9 @@
 package fsstat
 
 import (
+	"math"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -50,22 +50,34 @@ const (
 type row struct {
 	core     *probe.Core
 	path     probe.Attr
-	shared   bool // by all paths beyond the bound: what is read is not one file
 	counters [rowMetrics]lazy[probe.Counter]
-	size     lazy[probe.Gauge]
 
-	mu  sync.Mutex // guards changes of now
-	now atomic.Pointer[version]
+	size lazy[probe.Gauge]
+	file atomic.Uint64 // the pastKey of the one whose size it is, 0 before the first
 }
 
 func (p *Probe) newRow(path string) *row {
-	return &row{core: &p.core, path: probe.Attr{Key: AttrPath, Value: path}, shared: path == other}
+	r := &row{core: &p.core, path: probe.Attr{Key: AttrPath, Value: path}}
+	if path == other {
+		r.file.Store(uint64(several))
+	}
+	return r
 }
 
-// row is the row of a file's name; nil if paths are not told apart.
-func (p *Probe) row(name string) *row {
-	if p.rows == nil || name == "" {
+// missingRows is how many times fewer names that have failed than paths have a
+// row: a program may ask for any number of files that do not exist.
+const missingRows = 4
+
+// row is the row of a file's name; nil if paths are not told apart. A name at
+// which an operation failed takes no place from files that exist. If it is one of
+// them all the same, both rows have the same counters, which the Core knows by the
+// path.
+func (p *Probe) row(name string, err error) *row {
+	switch {
+	case p.rows == nil || name == "":
 		return nil
+	case err != nil:
+		return p.missing.Get(p.Path(name))
 	}
 	return p.rows.Get(p.Path(name))
 }
@@ -130,9 +142,13 @@ func (r *row) moved(d direction, n int64) {
 	}
 }
 
-// sized keeps the size of the file.
-func (r *row) sized(n int64) {
-	if !r.shared {
+// sized keeps the size of the file, if the row is that of one file.
+func (r *row) sized(file pastKey, n int64) {
+	switch now := r.file.Load(); {
+	case now == uint64(several):
+	case now == uint64(file), r.file.CompareAndSwap(0, uint64(file)):
 		r.size.get(func() *probe.Gauge { return r.core.Gauge(descPathSize, r.path) }).Set(float64(n))
+	case r.file.Swap(uint64(several)) != uint64(several):
+		r.size.get(func() *probe.Gauge { return r.core.Gauge(descPathSize, r.path) }).Set(math.NaN())
 	}
 }

@@ -3,6 +3,7 @@ package fsstat
 import (
 	"cmp"
 	"context"
+	"hash/maphash"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -19,8 +20,10 @@ type Options struct {
 	// share the role "(other)".
 	MaxSeries int
 	// MaxPaths bounds the paths that are kept apart, in series that are details;
-	// 0 means 500, and less than 0 none. The rest share the path "(other)". A
-	// path takes about 2 KB, and each window over it 1 KB.
+	// 0 means 500, and less than 0 none. The rest share the path "(other)". Names
+	// that do not exist have a quarter as many places of their own. Six times as
+	// many files are compared with what they were; passes over the rest are counted
+	// as unknown. A path takes 1 to 3 KB.
 	MaxPaths int
 	// Path makes of a cleaned path the one under which the file is counted, for
 	// names that are made up for each file; nil leaves them as they are. It is
@@ -52,7 +55,11 @@ type Probe struct {
 	core   probe.Core
 	roles  *probe.Table[string, series]
 	labels *probe.Series[series]
-	rows   *probe.Table[string, row] // nil if paths are not told apart
+
+	rows    *probe.Table[string, row] // nil if paths are not told apart
+	missing *probe.Table[string, row] // of names at which operations failed
+	pasts   *probe.Table[pastKey, past]
+	seed    maphash.Seed
 
 	rename   func(string) string
 	identify bool
@@ -63,13 +70,16 @@ type Probe struct {
 	around   *around // nil if no folders are watched
 }
 
+// defaultPaths is what Options.MaxPaths is if it is 0.
+const defaultPaths = 500
+
 // maxLabels is beyond what package probe keeps apart, so that the bound on
 // roles is the only one.
 const maxLabels = 5000
 
 // New makes a probe. It counts while a window is open.
 func New(o Options) *Probe {
-	p := &Probe{rename: o.Path, identify: !o.NoIdentity && o.MaxPaths >= 0, every: int64(cmp.Or(o.TimeEvery, 1))}
+	p := &Probe{rename: o.Path, identify: !o.NoIdentity && o.MaxPaths >= 0, every: int64(cmp.Or(o.TimeEvery, 1)), seed: maphash.MakeSeed()}
 	p.core.Name, p.core.Activity = o.Name, "file operation"
 	p.core.Descs = slices.Concat(descs, pathDescs)
 	p.io = processIO{path: "/proc/self/io", core: &p.core}
@@ -81,7 +91,10 @@ func New(o Options) *Probe {
 		p.core.Absent(descCopies.Name, reason)
 	}
 	if o.MaxPaths >= 0 {
-		p.rows = probe.NewTable(o.MaxPaths, other, p.newRow)
+		most := cmp.Or(o.MaxPaths, defaultPaths)
+		p.rows = probe.NewTable(most, other, p.newRow)
+		p.missing = probe.NewTable(max(most/missingRows, 1), other, p.newRow)
+		p.pasts = probe.NewTable(filesPerPath*most, beyond, newPast)
 	}
 	if !p.identify {
 		const reason = "identities are not asked for (Options.NoIdentity, MaxPaths)"

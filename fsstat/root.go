@@ -58,7 +58,7 @@ func (r *Root) OpenRoot(name string) (*Root, error) {
 
 // ReadFile is that of *os.Root.
 func (r *Root) ReadFile(name string) ([]byte, error) {
-	c := r.view.begin(callReadFile, r.path(name))
+	c := r.view.begin(callReadFile)
 	if c.series == nil {
 		return r.Root.ReadFile(name)
 	}
@@ -69,12 +69,12 @@ func (r *Root) ReadFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return c.readFile(f)
+	return c.readFile(f, r.path(name))
 }
 
 // WriteFile is that of *os.Root.
 func (r *Root) WriteFile(name string, data []byte, perm fs.FileMode) error {
-	c := r.view.begin(callWriteFile, r.path(name))
+	c := r.view.begin(callWriteFile)
 	if c.series == nil {
 		return r.Root.WriteFile(name, data, perm)
 	}

@@ -26,6 +26,9 @@ type Passes struct {
 	// are the same files with more in them, and Changed are others of the same
 	// path, or have another content.
 	First, Unchanged, Grown, Changed int64
+	// Unknown are those of files beyond the number that can be compared; see
+	// [Options].MaxPaths.
+	Unknown int64
 	// Avoidable are the bytes that passes over unchanged files have read again,
 	// and AvoidableGrown those of files that had grown behind them.
 	Avoidable, AvoidableGrown int64
@@ -157,6 +160,8 @@ func (p *Passes) field(found string) *int64 {
 		return &p.Grown
 	case findingNames[changed]:
 		return &p.Changed
+	case findingNames[uncompared]:
+		return &p.Unknown
 	}
 	return nil
 }

@@ -36,8 +36,9 @@ func (v View) settled() View {
 	return v
 }
 
-// begin begins a call on the file of a name; empty if that is not known yet.
-func (v View) begin(k callKind, name string) call {
+// begin begins a call on the file of a name, whose row is found when it is known
+// whether there is one; see [call.on].
+func (v View) begin(k callKind) call {
 	if !v.watched() {
 		return call{}
 	}
@@ -46,7 +47,7 @@ func (v View) begin(k callKind, name string) call {
 		v.probe.around.enter() // until opened
 	}
 	l := v.who()
-	c := tally{v.probe.labels.Of(l), v.probe.row(name), v.op}.begin(k, l)
+	c := tally{v.probe.labels.Of(l), nil, v.op}.begin(k, l)
 	if opens && c.series == nil {
 		v.probe.around.leave("", fs.ErrClosed)
 	}

@@ -2,9 +2,9 @@ package probe
 
 import (
 	"fmt"
+	"hash/maphash"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,7 +54,7 @@ type Core struct {
 	mu     sync.Mutex // guards what follows; never held while a hook runs
 	descs  []*Desc
 	series []*series
-	byKey  map[string]*series
+	byKey  map[uint64]*series // by the hash of name and attributes; see series.next
 	parts  []*part
 	absent map[string]string
 	spare  packed // scratch for a window's next base
@@ -214,13 +214,15 @@ func (c *Core) make(d *Desc, kind Kind, attrs []Attr, fill func(*series, int)) *
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d = c.declare(d, kind)
-	if s := c.byKey[key]; s != nil {
-		return s
+	for s := c.byKey[key]; s != nil; s = s.next {
+		if s.desc == d && slices.Equal(s.attrs, attrs) {
+			return s
+		}
 	}
-	s := &series{desc: d, attrs: slices.Clone(attrs)}
+	s := &series{desc: d, attrs: slices.Clone(attrs), next: c.byKey[key]}
 	fill(s, len(c.series))
 	if c.byKey == nil {
-		c.byKey = make(map[string]*series)
+		c.byKey = make(map[uint64]*series)
 	}
 	c.byKey[key] = s
 	c.series = append(c.series, s)
@@ -262,16 +264,22 @@ func (c *Core) declare(d *Desc, kind Kind) *Desc {
 	return d
 }
 
-func seriesKey(name string, attrs []Attr) string {
-	var b strings.Builder
-	b.WriteString(name)
+// seriesSeed is that of all hashes of series.
+var seriesSeed = maphash.MakeSeed()
+
+// seriesKey is a hash: as long as the names and paths themselves it would be
+// what takes most of a series.
+func seriesKey(name string, attrs []Attr) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seriesSeed)
+	_, _ = h.WriteString(name)
 	for _, a := range attrs {
-		b.WriteString("\x00")
-		b.WriteString(a.Key)
-		b.WriteString("\x01")
-		b.WriteString(a.Value)
+		_ = h.WriteByte(0)
+		_, _ = h.WriteString(a.Key)
+		_ = h.WriteByte(1)
+		_, _ = h.WriteString(a.Value)
 	}
-	return b.String()
+	return h.Sum64()
 }
 
 // Absent lists name (a metric, or a prefix that stands for several) as not

@@ -88,9 +88,9 @@ func (p *part) rebaseCourse(i int, now int64) {
 	switch {
 	case s.course == nil:
 	case s.peak != nil:
-		b.level = math.NaN()
+		b.peak.level = math.NaN()
 		if over := s.course.over; p.core.absent[p.core.series[over.at].desc.Name] == "" {
-			b.level = over.value()
+			b.peak.level = over.value()
 		}
 	default:
 		if b.course == nil {
@@ -105,7 +105,7 @@ func (p *part) rebaseCourse(i int, now int64) {
 
 // growth appends a peak's growth to r.
 func (p *part) growth(r *Reading, i int, peak int64, prov Provenance) {
-	k, base := p.core.series[i].course, p.bases[i].level
+	k, base := p.core.series[i].course, p.bases[i].peak.level
 	if k == nil || math.IsNaN(base) || p.core.absent[k.desc.Name] != "" {
 		return
 	}

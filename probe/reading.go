@@ -169,6 +169,7 @@ func (r *Reading) add(d *Desc, attrs []Attr) *Metric {
 // copyFrom makes r a copy that shares nothing mutable with o.
 func (r *Reading) copyFrom(o *Reading) {
 	r.reset()
+	r.Metrics = slices.Grow(r.Metrics, len(o.Metrics))
 	for i := range o.Metrics {
 		from := &o.Metrics[i]
 		m := r.add(from.Desc, from.Attrs)

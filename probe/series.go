@@ -16,6 +16,7 @@ type series struct {
 	peak    *Peak
 	rec     *Recorder
 	course  *course // of a gauge or a peak, or nil
+	next    *series // of another name or other attributes with the same hash
 }
 
 // A Counter is a number that is added to. Made by [Core.Counter] with a
@@ -157,7 +158,7 @@ func (p *Peak) observe(view func(*peakView), after func()) {
 	defer p.core.mu.Unlock()
 	for _, part := range p.core.parts {
 		part.grow()
-		view(&part.bases[p.at].peak)
+		view(&part.bases[p.at].peak.peakView)
 	}
 	after()
 }

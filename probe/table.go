@@ -2,6 +2,7 @@ package probe
 
 import (
 	"maps"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -83,6 +84,11 @@ func (t *Table[K, V]) add(k K) *V {
 			t.rest = t.make(t.other)
 		}
 		return t.rest
+	}
+	if name, ok := any(k).(string); ok {
+		// Its own memory: a key that is cut from a request or a file would keep
+		// all of that.
+		k = any(strings.Clone(name)).(K)
 	}
 	v := t.make(k)
 	t.young[k] = v

@@ -1,9 +1,11 @@
 package probe
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"unsafe"
 )
 
 // TestTableLosesNothing: keys beyond the limit share the value of "other".
@@ -105,5 +107,19 @@ func TestTableGetAllocs(t *testing.T) {
 	tab.Get(k)
 	if got := testing.AllocsPerRun(100, func() { tab.Get(k) }); got != 0 {
 		t.Errorf("Get allocates %v times", got)
+	}
+}
+
+// TestTableCopiesNames: a key does not keep what it was cut from.
+func TestTableCopiesNames(t *testing.T) {
+	var kept string
+	tab := NewTable(10, "(other)", func(k string) *int { kept = k; return new(int) })
+	long := strings.Repeat("x", 100)
+	v := tab.Get(long[:5])
+	if unsafe.StringData(kept) == unsafe.StringData(long) {
+		t.Error("the key is a part of what it was cut from")
+	}
+	if tab.Get("xxxxx") != v || tab.Len() != 1 {
+		t.Errorf("got another value, or %d keys, want the one", tab.Len())
 	}
 }

@@ -149,16 +149,25 @@ type part struct {
 	carried  int    // operations under way at the base
 }
 
-// A base is where a window's view of one series begins.
+// A base is where a window's view of one series begins. Most series are counters,
+// of which there may be thousands; the others have more.
 type base struct {
-	total   int64 // a counter's total, a distribution's sum
+	total   int64       // a counter's total, a distribution's sum
+	samples int64       // that a counter or a distribution rests on
+	dist    *distBase   // a distribution's
+	peak    *peakBase   // a peak's
+	course  *courseView // a gauge's, or nil
+}
+
+type distBase struct {
 	counts  packed
 	clamped uint64
-	samples int64 // that a counter or a distribution rests on
-	max     int64 // a distribution's largest value + 1 since the base
-	peak    peakView
-	level   float64     // where a peak's growth begins
-	course  *courseView // a gauge's, or nil
+	max     int64 // the largest value + 1 since the base
+}
+
+type peakBase struct {
+	peakView
+	level float64 // where its growth begins
 }
 
 // grow makes room for series that were made after the part. They are new, so
@@ -167,8 +176,11 @@ func (p *part) grow() {
 	now := Now()
 	for i := len(p.bases); i < len(p.core.series); i++ {
 		var b base
-		if s := p.core.series[i]; s.peak != nil {
-			b.peak = newPeakView(s.peak.open, now)
+		switch s := p.core.series[i]; {
+		case s.peak != nil:
+			b.peak = &peakBase{peakView: newPeakView(s.peak.open, now)}
+		case s.rec != nil:
+			b.dist = new(distBase)
 		}
 		p.bases = append(p.bases, b)
 		p.rebaseCourse(i, now)
@@ -186,12 +198,12 @@ func (p *part) rebase() {
 		case s.counter != nil:
 			b.total = s.counter.total.Load()
 		case s.peak != nil:
-			b.peak = newPeakView(s.peak.open, now)
+			b.peak.peakView = newPeakView(s.peak.open, now)
 		case s.rec != nil:
-			b.total, b.clamped = s.rec.totals()
+			b.total, b.dist.clamped = s.rec.totals()
 			p.core.spare = s.rec.collect(nil, nil, p.core.scratch())
-			b.counts = bytes.Clone(p.core.spare)
-			b.max = 0
+			b.dist.counts = bytes.Clone(p.core.spare)
+			b.dist.max = 0
 		}
 		p.rebaseCourse(i, now)
 	}
@@ -221,6 +233,7 @@ func (p *part) snapshot(r *Reading, next bool) {
 	defer c.mu.Unlock()
 	p.grow()
 	c.takeMaxima()
+	r.Metrics = slices.Grow(r.Metrics, len(c.series))
 	for i, s := range c.series {
 		if c.absent[s.desc.Name] == "" {
 			p.metric(r, s, i, next)
@@ -274,7 +287,7 @@ func (p *part) metric(r *Reading, s *series, i int, next bool) {
 			p.growth(r, i, v, prov)
 		}
 		if next {
-			b.peak = newPeakView(s.peak.open, now)
+			b.peak.peakView = newPeakView(s.peak.open, now)
 		}
 	case s.rec != nil:
 		m := r.add(s.desc, s.attrs)
@@ -289,26 +302,27 @@ func (p *part) metric(r *Reading, s *series, i int, next bool) {
 // distribution fills m with what was recorded since the base.
 func (p *part) distribution(m *Metric, rec *Recorder, i int, next bool) {
 	b, d := &p.bases[i], m.Dist
+	since := b.dist
 	d.reset(rec.geometry)
 	sum, clamped := rec.totals()
 	var now packed
 	if next {
 		now = p.core.scratch()
 	}
-	now = rec.collect(b.counts, d, now)
-	d.sum, d.clamped = sum-b.total, clamped-b.clamped
+	now = rec.collect(since.counts, d, now)
+	d.sum, d.clamped = sum-b.total, clamped-since.clamped
 	m.Value = m.Desc.Value(float64(d.sum))
 	p.settleMax(d, rec, i)
-	d.max = max(b.max-1, 0)
+	d.max = max(since.max-1, 0)
 	if n := len(d.idx); n > 0 {
 		if low, high := d.bounds(int(d.idx[n-1])); d.max < low {
 			d.max, m.Prov = high, Provenance{How: AtMost, Method: "bucket"}
 		}
 	}
 	if next {
-		b.counts = append(b.counts[:0], now...)
+		since.counts = append(since.counts[:0], now...)
 		p.core.spare = now
-		b.total, b.clamped, b.max = sum, clamped, 0
+		b.total, since.clamped, since.max = sum, clamped, 0
 	}
 }
 
@@ -322,7 +336,7 @@ func (p *part) settleMax(d *Dist, rec *Recorder, i int) {
 	}
 	low, _ := d.bounds(int(d.idx[n-1]))
 	for range 100 {
-		if p.bases[i].max-1 >= low {
+		if p.bases[i].dist.max-1 >= low {
 			return
 		}
 		runtime.Gosched()
@@ -347,6 +361,7 @@ func (c *Core) foldMax(rec *Recorder, i int) {
 	}
 	for _, p := range c.parts {
 		p.grow()
-		p.bases[i].max = max(p.bases[i].max, m)
+		b := p.bases[i].dist
+		b.max = max(b.max, m)
 	}
 }
