@@ -13,7 +13,6 @@ func (p *Probe) openMemory(g proc.Group) {
 	usage := new(charge)
 	p.add(p.openUsage(g, usage)) // before the split, which needs it
 	p.add(p.openHigh(g))
-	p.add(p.openEvents(g))
 	p.add(p.openOOM(g))
 	p.core.Gauge(descGroupUncertainty).Set(groupUncertainty(cpus(p.opts.Root)))
 	if g.Version == 2 {

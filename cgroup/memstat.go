@@ -10,11 +10,11 @@ import (
 
 // The keys of memory.stat, in the order of memstat. Version 1 prints each number
 // twice: with "total_" it includes the groups below, as version 2's always does.
-// An empty key is one that the version does not have.
+// "-" is one that the version does not have.
 var (
 	stat2Keys = []string{"anon", "file", "shmem", "inactive_file", "pgfault", "pgmajfault", "kernel", "sock"}
 	stat1Keys = []string{"total_rss", "total_cache", "total_shmem", "total_inactive_file", "total_pgfault", "total_pgmajfault",
-		"-", "-", "total_swap"}
+		"-", "-", "total_swap", proc.HierarchicalLimitKey}
 )
 
 // statDescs come from memory.stat as a whole; of statDecides each may be missing
@@ -52,15 +52,8 @@ func (p *Probe) openStat1(g proc.Group, usage *charge) (*source, error) {
 	m.swap = p.core.Gauge(descGroupSwap)
 	m.swap.Course(descGroupSwapCourse)
 	limit := p.core.Gauge(descGroupLimit)
-	v := make([]proc.Value, len(stat1Keys))
-	s, err := text(filepath.Join(g.Dir, "memory.stat"), func(b []byte) error {
-		most, err := proc.ParseHierarchicalLimit(b)
-		if err == nil {
-			err = proc.ParseFlat(b, stat1Keys, v)
-		}
-		if err != nil {
-			return err
-		}
+	s, err := flat(filepath.Join(g.Dir, "memory.stat"), stat1Keys, func(v []proc.Value) error {
+		most := proc.Bounded(v[9])
 		set(limit, most)
 		p.offer(descGroupLimit, most.OK, "no limit is set") // at any level, seen or not
 		return m.set(v)

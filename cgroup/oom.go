@@ -1,7 +1,6 @@
 package cgroup
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -49,9 +48,11 @@ type oomWatch struct {
 
 	mu      sync.Mutex   // guards what follows
 	files   []*proc.File // of the counts
-	usage   *proc.File
-	limit   *proc.Limit // nil if it cannot be read
+	shared  bool         // swap shares the limit: version 1 does not count its hits
+	usage   *proc.File   // nil if it cannot be read
+	limit   *proc.Limit  // nil if it cannot be read
 	began   bool
+	v       [4]proc.Value // of eventKeys, as last read
 	counted oomCounts
 	ooms    proc.Value // of counted.ooms, when the last kill was told
 	at      time.Time  // of the last look
@@ -67,14 +68,24 @@ type oomCounts struct {
 	hits  proc.Value // times that the limit was met
 }
 
-// openOOM watches the group's out-of-memory kills and hits of its limit.
+// openOOM watches what happens at the group's memory limits: it counts all of it,
+// and makes events of out-of-memory kills and hits of the limit. Both come from
+// one read of each file.
 func (p *Probe) openOOM(g proc.Group) (*source, error) {
+	s := &source{metrics: []*probe.Desc{descEvents}, rich: true}
 	o, err := watchOOM(&p.core, g, p.opts.Root == "/")
 	if err != nil {
-		return new(source), err
+		return s, err
 	}
-	s := &source{rich: true, reopen: o.reopen, close: o.close}
-	s.sample = func() error { return o.look(noticedBySample, true) }
+	s.reopen, s.close = o.reopen, o.close
+	counts, v := p.newEvents(), make([]proc.Value, len(eventKeys))
+	s.sample = func() error {
+		if err := o.look(noticedBySample, true); err != nil {
+			return err
+		}
+		o.numbers(v)
+		return counts.set(v)
+	}
 	if o.wake == nil { // nobody tells, so look often
 		s.tick = func() error { return o.look(noticedBySample, false) }
 	}
@@ -85,16 +96,14 @@ func (p *Probe) openOOM(g proc.Group) (*source, error) {
 const noticedBySample = "sample"
 
 // watchOOM begins to watch a group. Files in its folder are written to only if
-// write says so, which version 1 needs for its notification.
+// write says so, which version 1 needs for its notification. What the first look
+// makes no sense of, a sample meets too.
 func watchOOM(core *probe.Core, g proc.Group, write bool) (*oomWatch, error) {
 	o := &oomWatch{core: core}
 	if err := o.open(g); err != nil {
 		return nil, err
 	}
-	if err := o.look(noticedBySample, true); err != nil {
-		o.close()
-		return nil, err
-	}
+	_ = o.look(noticedBySample, true)
 	o.wake = newWake(g, write, func(method string) { _ = o.look(method, false) }) // a sample meets the error too
 	return o, nil
 }
@@ -102,13 +111,11 @@ func watchOOM(core *probe.Core, g proc.Group, write bool) (*oomWatch, error) {
 // open opens the files. Version 2's memory.events has the groups below; those
 // of version 1 are the group's alone, and the last of them, which counts hits of
 // the limit of memory and swap together, is optional (and stays 0 on Linux 6.18).
-func (o *oomWatch) open(g proc.Group) (err error) {
+func (o *oomWatch) open(g proc.Group) error {
 	names := []string{"memory.events"}
 	if g.Version == 1 {
 		names = []string{"memory.oom_control", "memory.failcnt", "memory.memsw.failcnt"}
-	}
-	if o.usage, err = proc.Open(usageFile(g)); err != nil {
-		return err
+		o.shared = sharesSwap(g)
 	}
 	for i, name := range names {
 		f, err := proc.Open(filepath.Join(g.Dir, name))
@@ -116,13 +123,17 @@ func (o *oomWatch) open(g proc.Group) (err error) {
 			continue
 		}
 		if err != nil {
-			closeAll(append(o.files, o.usage)...)()
+			closeAll(o.files...)()
 			return err
 		}
 		o.files = append(o.files, f)
 	}
+	var err error
+	if o.usage, err = proc.Open(usageFile(g)); err != nil {
+		o.usage = nil // events do without
+	}
 	if o.limit, err = proc.OpenMemoryLimit(g); err != nil {
-		o.limit = nil // events do without
+		o.limit = nil
 	}
 	return nil
 }
@@ -132,11 +143,10 @@ func (o *oomWatch) open(g proc.Group) (err error) {
 func (o *oomWatch) reopen() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	var errs []error
-	for _, f := range append(o.files, o.usage) {
-		errs = append(errs, f.Reopen())
+	if o.usage != nil {
+		_ = o.usage.Reopen() // events do without
 	}
-	return errors.Join(errs...)
+	return reopenAll(o.files)
 }
 
 // close ends the notification and closes the files. It is called with the
@@ -149,26 +159,52 @@ func (o *oomWatch) close() {
 	o.limit.Close()
 }
 
-var oomKeys = []string{"oom_kill", "oom", "max"}
+// eventKeys are the lines of memory.events that are counted, which are their
+// names here as well. "max" is each time that a charge met the limit and pages
+// had to be reclaimed first; "oom" that this did not help; "oom_kill" a process
+// that was killed. A process has to be alive to count what happens to it: these
+// are mostly children and siblings.
+var eventKeys = []string{"high", "max", "oom", "oom_kill"}
 
-// read reads memory.events, or version 1's files.
+// Positions in eventKeys.
+const (
+	eventMax = iota + 1
+	eventOOM
+	eventKill
+)
+
+// read reads memory.events; or version 1's line oom_kill of oom_control, which
+// Linux 4.13 added, and its failcnt, which counts the same as "max" of the group
+// itself, unless swap shares the limit.
 func (o *oomWatch) read() (oomCounts, error) {
 	b, err := o.files[0].Read()
 	if err != nil {
 		return oomCounts{}, err
 	}
-	var v [3]proc.Value
-	if err := proc.ParseFlat(b, oomKeys, v[:]); err != nil {
-		return oomCounts{}, err
+	var v [4]proc.Value
+	if err := proc.ParseFlat(b, eventKeys, v[:]); err != nil {
+		return oomCounts{}, o.files[0].About(err)
 	}
-	for _, f := range o.files[1:] {
+	hits := v[eventMax]
+	for i, f := range o.files[1:] {
 		n, err := readUint(f)
 		if err != nil {
 			return oomCounts{}, err
 		}
-		v[2] = proc.Value{V: v[2].V + n, OK: true}
+		hits = proc.Value{V: hits.V + n, OK: true}
+		if i == 0 && !o.shared {
+			v[eventMax] = hits
+		}
 	}
-	return oomCounts{kills: v[0], ooms: v[1], hits: v[2]}, nil
+	o.v = v
+	return oomCounts{kills: v[eventKill], ooms: v[eventOOM], hits: hits}, nil
+}
+
+// numbers are those of eventKeys at the last look.
+func (o *oomWatch) numbers(v []proc.Value) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	copy(v, o.v[:])
 }
 
 // look tells what has happened since the last look: all of it at a boundary of a
@@ -254,9 +290,11 @@ func (o *oomWatch) emit(e probe.Event, n uint64, noticed string, now time.Time) 
 		}
 	}
 	e.Attrs = named(o.core, probe.Attr{Key: attrEventCount, Value: strconv.FormatUint(n, 10)}, probe.Attr{Key: attrEventNoticed, Value: noticed})
-	if v, err := readUint(o.usage); err == nil {
-		e.Attrs = append(e.Attrs, probe.Attr{Key: attrEventLevel, Value: strconv.FormatUint(v, 10)})
-		e.Text += fmt.Sprintf(", usage %.1f MiB", float64(v)/(1<<20))
+	if o.usage != nil {
+		if v, err := readUint(o.usage); err == nil {
+			e.Attrs = append(e.Attrs, probe.Attr{Key: attrEventLevel, Value: strconv.FormatUint(v, 10)})
+			e.Text += fmt.Sprintf(", usage %.1f MiB", float64(v)/(1<<20))
+		}
 	}
 	if o.limit != nil {
 		if v, err := o.limit.Read(); err == nil && !math.IsInf(v, 1) {

@@ -188,8 +188,12 @@ func TestOOMNotReadable(t *testing.T) {
 		{2, map[string]string{"memory.current": "1\n", "memory.events": "oom_kill x\n"}},
 		{1, map[string]string{"memory.usage_in_bytes": "1\n", "memory.oom_control": "oom_kill 0\n"}},
 	} {
-		if o, err := watchOOM(new(probe.Core), watchedGroup(t, tt.version, tt.files), false); err == nil {
+		o, err := watchOOM(new(probe.Core), watchedGroup(t, tt.version, tt.files), false)
+		if err == nil {
+			err = o.look(noticedBySample, true)
 			o.close()
+		}
+		if err == nil {
 			t.Errorf("version %d with %v: got no error", tt.version, tt.files)
 		}
 	}

@@ -146,19 +146,19 @@ func numberOrMax(files []*File) (float64, error) {
 	return orNone(v), files[0].About(err)
 }
 
-var hierarchicalKey = []string{"hierarchical_memory_limit"}
+// HierarchicalLimitKey is the line of version 1's memory.stat that has the limit
+// over all levels; see [Bounded].
+const HierarchicalLimitKey = "hierarchical_memory_limit"
 
-// ParseHierarchicalLimit parses the limit over all levels in version 1's
-// memory.stat. The Value is absent if there is none.
-func ParseHierarchicalLimit(b []byte) (Value, error) {
-	var v [1]Value
-	if err := ParseFlat(b, hierarchicalKey, v[:]); err != nil {
-		return Value{}, err
+var hierarchicalKey = []string{HierarchicalLimitKey}
+
+// Bounded is a limit of version 1 as it was read, absent if it is so large that
+// it means that there is none.
+func Bounded(v Value) Value {
+	if v.V >= noLimit {
+		return Value{}
 	}
-	if v[0].V >= noLimit {
-		v[0] = Value{}
-	}
-	return v[0], nil
+	return v
 }
 
 // hierarchicalLimit is version 1's limit over all levels.
@@ -167,8 +167,11 @@ func hierarchicalLimit(files []*File) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	v, err := ParseHierarchicalLimit(b)
-	return orNone(v), files[0].About(err)
+	var v [1]Value
+	if err := ParseFlat(b, hierarchicalKey, v[:]); err != nil {
+		return 0, files[0].About(err)
+	}
+	return orNone(Bounded(v[0])), nil
 }
 
 func orNone(v Value) float64 {

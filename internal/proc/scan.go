@@ -60,10 +60,7 @@ func ParseLimit(b []byte) (Value, error) {
 	if !ok {
 		return Value{}, fmt.Errorf("not a limit: %q", clip(b))
 	}
-	if v >= noLimit {
-		return Value{}, nil
-	}
-	return Value{V: v, OK: true}, nil
+	return Bounded(Value{V: v, OK: true}), nil
 }
 
 // ParseFlat looks up keys in a flat keyed file ("key number" lines: cpu.stat,
