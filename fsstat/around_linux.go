@@ -3,10 +3,15 @@ package fsstat
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -14,123 +19,159 @@ import (
 type dirWatch struct {
 	spent func(n int) // bytes that were read for it
 
-	mu      sync.Mutex
-	file    *os.File
-	dirs    map[int32]string
-	tell    func(path string)
-	touched map[string]bool // told of since they were last looked at
-	buf     [16 << 10]byte
-
+	file   atomic.Pointer[os.File] // nil while nothing is watched
 	reader sync.WaitGroup
+	buf    [16 << 10]byte // for drain
+}
+
+// A dirEvent is what the kernel tells: the open of a file in a folder, the end of
+// that folder's watch, or the loss of events.
+type dirEvent struct {
+	watch       int32
+	name        string
+	ended, lost bool
 }
 
 // openEvents are what is asked for. Closes are no news, but keep the kernel from
 // taking two opens of one file, one after the other, for one.
 const openEvents = syscall.IN_OPEN | syscall.IN_CLOSE | syscall.IN_ONLYDIR
 
-// open begins to watch, with no folder yet. tell is called for each open, under
-// the lock.
-func (w *dirWatch) open(tell func(path string)) error {
+// open begins to watch, with no folder yet.
+func (w *dirWatch) open() error {
 	fd, err := syscall.InotifyInit1(syscall.IN_CLOEXEC | syscall.IN_NONBLOCK)
 	if err != nil {
 		return fmt.Errorf("inotify: %w", err)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.file, w.tell = os.NewFile(uintptr(fd), "inotify"), tell
-	w.dirs, w.touched = map[int32]string{}, map[string]bool{}
+	w.file.Store(os.NewFile(uintptr(fd), "inotify"))
 	return nil
 }
 
-func (w *dirWatch) add(dir string) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	raw, err := w.file.SyscallConn()
+// control calls f with the descriptor.
+func (w *dirWatch) control(f func(fd int)) error {
+	file := w.file.Load()
+	if file == nil {
+		return fs.ErrClosed
+	}
+	raw, err := file.SyscallConn()
 	if err != nil {
 		return err
 	}
-	var id int
-	controlErr := raw.Control(func(fd uintptr) { id, err = syscall.InotifyAddWatch(int(fd), dir, openEvents) })
-	if err == nil {
-		err = controlErr
-	}
-	if err != nil {
-		return fmt.Errorf("inotify: watch %q: %w", dir, err)
-	}
-	w.dirs[int32(id)] = dir
-	return nil
+	return raw.Control(func(fd uintptr) { f(int(fd)) })
 }
 
-// follow reads what the kernel tells, as it comes, so that its queue does not
-// overflow.
-func (w *dirWatch) follow() {
-	raw, err := w.file.SyscallConn()
+// add is the kernel's number for a folder that is watched from now on. One that is
+// watched already has the same one.
+func (w *dirWatch) add(dir string) (n int32, err error) {
+	controlled := w.control(func(fd int) {
+		var id int
+		id, err = syscall.InotifyAddWatch(fd, dir, openEvents)
+		n = int32(id)
+	})
+	if err = errors.Join(controlled, err); err != nil {
+		return 0, fmt.Errorf("inotify: %w", err)
+	}
+	return n, nil
+}
+
+// remove ends the watch of a folder, if there is one.
+func (w *dirWatch) remove(n int32) {
+	if n != 0 {
+		_ = w.control(func(fd int) { _, _ = syscall.InotifyRmWatch(fd, uint32(n)) })
+	}
+}
+
+// follow calls look whenever there is something told, so that the kernel's queue
+// does not overflow.
+func (w *dirWatch) follow(look func()) {
+	raw, err := w.file.Load().SyscallConn()
 	if err != nil {
 		return
 	}
 	w.reader.Go(func() {
-		_ = raw.Read(func(fd uintptr) bool {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.read(int(fd))
+		_ = raw.Read(func(uintptr) bool {
+			look()
 			return false // wait for more, until the file is closed
 		})
 	})
 }
 
-func (w *dirWatch) close() {
-	w.mu.Lock()
-	f := w.file
-	w.file = nil // for a look at the same time
-	w.mu.Unlock()
-	if f != nil {
-		_ = f.Close()
-		w.reader.Wait()
-	}
-}
-
-// drain reads what there is, and then calls look with the paths of which
-// something was told.
-func (w *dirWatch) drain(look func(touched map[string]bool)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.file == nil {
-		return
-	}
-	if raw, err := w.file.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { w.read(int(fd)) })
-	}
-	look(w.touched)
-}
-
-// read reads and tells until there is nothing more.
-func (w *dirWatch) read(fd int) {
-	for {
-		n, err := syscall.Read(fd, w.buf[:])
-		if err == syscall.EINTR {
-			continue
+// close ends all watches. What it returns waits for that.
+func (w *dirWatch) close() (wait func()) {
+	file := w.file.Swap(nil)
+	return func() {
+		if file != nil {
+			_ = file.Close()
+			w.reader.Wait()
 		}
-		if n <= 0 {
-			return
-		}
-		w.spent(n)
-		w.parse(w.buf[:n])
 	}
 }
 
-// parse takes events apart. Those of folders, and closes, say nothing here.
-func (w *dirWatch) parse(b []byte) {
+// drain reads and tells until there is nothing more.
+func (w *dirWatch) drain(tell func(dirEvent)) {
+	_ = w.control(func(fd int) {
+		for {
+			n, err := syscall.Read(fd, w.buf[:])
+			if err == syscall.EINTR {
+				continue
+			}
+			if n <= 0 {
+				return
+			}
+			w.spent(n)
+			parseEvents(w.buf[:n], tell)
+		}
+	})
+}
+
+// parseEvents takes events apart. Those of folders, and closes, say nothing here.
+func parseEvents(b []byte, tell func(dirEvent)) {
 	for len(b) >= syscall.SizeofInotifyEvent {
 		// struct inotify_event: watch, mask, cookie, length of the name.
-		id, mask := int32(binary.NativeEndian.Uint32(b)), binary.NativeEndian.Uint32(b[4:])
+		e := dirEvent{watch: int32(binary.NativeEndian.Uint32(b))}
+		mask := binary.NativeEndian.Uint32(b[4:])
 		end := min(syscall.SizeofInotifyEvent+int(binary.NativeEndian.Uint32(b[12:])), len(b))
-		name := string(bytes.TrimRight(b[syscall.SizeofInotifyEvent:end], "\x00"))
+		e.name = string(bytes.TrimRight(b[syscall.SizeofInotifyEvent:end], "\x00"))
+		e.lost, e.ended = mask&syscall.IN_Q_OVERFLOW != 0, mask&syscall.IN_IGNORED != 0
 		b = b[end:]
-		switch {
-		case mask&syscall.IN_Q_OVERFLOW != 0:
-			w.tell("")
-		case mask&syscall.IN_OPEN != 0 && mask&syscall.IN_ISDIR == 0 && name != "":
-			w.tell(filepath.Join(w.dirs[id], name))
+		if e.lost || e.ended || mask&syscall.IN_OPEN != 0 && mask&syscall.IN_ISDIR == 0 && e.name != "" {
+			tell(e)
+		}
+	}
+}
+
+// realPath is where an open file is, by the kernel's word, or, without one at
+// hand, where a name leads to.
+func realPath(name string, file syscall.Conn) (string, error) {
+	path := ""
+	if file != nil {
+		if raw, err := file.SyscallConn(); err == nil {
+			_ = raw.Control(func(fd uintptr) { path, _ = os.Readlink("/proc/self/fd/" + strconv.Itoa(int(fd))) })
+		}
+	}
+	if !filepath.IsAbs(path) { // a pipe, or no /proc
+		return filepath.EvalSymlinks(name)
+	}
+	// What the kernel adds to the name of one that was removed may also be in a name.
+	if bare, ok := strings.CutSuffix(path, " (deleted)"); ok {
+		if err := syscall.Access(path, 0); err != nil {
+			path = bare
+		}
+	}
+	return path, nil
+}
+
+// idOf asks without a word to the log of package testing: it is not the program
+// that looks.
+func idOf(path string) (fileID, error) {
+	var st syscall.Stat_t
+	for {
+		err := syscall.Stat(path, &st)
+		switch err {
+		case nil:
+			return fileID{uint64(st.Dev), st.Ino}, nil
+		case syscall.EINTR:
+		default:
+			return fileID{}, &fs.PathError{Op: "stat", Path: path, Err: err}
 		}
 	}
 }

@@ -66,10 +66,7 @@ func (t tally) count(o operation, err error) {
 // opened counts an open of name, which a call of the kinds open, readfile or
 // writefile has made.
 func (c *call) opened(name string, err error) {
-	if c.series != nil {
-		c.on(name, err).count(opOpen, err)
-		c.series.probe.around.leave(name, err)
-	}
+	c.on(name, err).count(opOpen, err)
 }
 
 // moved counts a read or a write of n bytes by the program.

@@ -106,9 +106,17 @@
 // Coverage is a lower bound: sockets and pipes are in the process's bytes. So is
 // what other probes read of /proc; this one's own reading is not. Where
 // /proc/self/io is missing or denied it is unavailable, which is not none. Memory
-// maps and C code that uses them are in neither. WatchDirs cannot tell who opened:
-// other processes are in it. It is a lower bound as well, since the kernel takes two
-// equal events in a row for one.
+// maps and C code that uses them are in neither.
+//
+// WatchDirs accuses none of the probe's own opens, by whatever name: a folder is
+// recognised by its number, and a file by the path that the kernel has for it, so
+// that links, another working folder and a renamed parent make no difference. It
+// cannot tell who opened: other processes are in it, and what an fs.FS opens in a
+// ReadFile of its own. It is a lower bound, since the kernel takes two equal events
+// in a row for one, and since an open of the probe's own that is under way may be
+// the one that the kernel tells of: of each path as many are left out until that
+// ends. A folder that is not there, or is removed, renamed or replaced, is looked
+// for at each reading; the [Gap] then says that it does not know all.
 //
 // A [File] keeps the fast paths of *os.File: io.Copy to a file or a connection,
 // io.CopyN to a connection, http.ServeContent, http.FileServer by package fshttp,
@@ -160,7 +168,8 @@
 // [Options].NoIdentity spares, and one allocation. ReadFile, WriteFile, ReadDir and
 // Stat make the system calls and allocations of package os and no others; a copy
 // between descriptors asks the kernel what they are first, at most seven cheap
-// system calls.
+// system calls. With [Options].WatchDirs each open takes a lock, and two system calls
+// more while a window is open.
 //
 // A path takes 1 to 3 KB and each window over it 0.2 to 0.5 KB; a million distinct
 // ones, with the default bound of 500, 2 MB in all. A role takes 17 series and a

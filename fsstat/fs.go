@@ -20,7 +20,13 @@ import (
 // io.ReaderAt and io.WriterTo that the original has.
 //
 // Files count under the names that fsys knows them by; an *os.File under its own.
-func (v View) FS(fsys fs.FS) fs.FS { return v.newFS(fsys, "") }
+// One of package os, an os.DirFS or a Root's, is as [View.DirFS] and [Root.FS].
+func (v View) FS(fsys fs.FS) fs.FS {
+	if of := v.osFS(fsys); of != nil {
+		return of
+	}
+	return v.newFS(fsys, "")
+}
 
 // DirFS is os.DirFS: what [View.FS] does, but that a ReadFile is seen in full, and
 // files count under paths that begin with dir.
@@ -61,7 +67,7 @@ func (f *fileSystem) path(name string) string {
 func (f *fileSystem) Open(name string) (fs.File, error) {
 	v := f.view.settled()
 	c := v.begin(callOpen)
-	inner, err := f.inner.Open(name)
+	inner, err := f.open(v, name)
 	c.end()
 	if err != nil {
 		c.opened(f.path(name), err)
@@ -81,6 +87,13 @@ func (f *fileSystem) Open(name string) (fs.File, error) {
 	return s.asFile(), nil
 }
 
+// open opens a file of the inner one, whatever that does.
+func (f *fileSystem) open(v View, name string) (inner fs.File, err error) {
+	o := v.opening(f.path(name))
+	defer func() { o.done(inner, err) }() // it may panic
+	return f.inner.Open(name)
+}
+
 // openedFile counts the open of an *os.File, which knows its name best.
 func openedFile(v View, c call, bare *os.File) *File {
 	file := v.file(bare)
@@ -98,7 +111,7 @@ func (f *fileSystem) ReadFile(name string) ([]byte, error) {
 		return fs.ReadFile(plainFS{f}, name)
 	}
 	c := f.view.begin(callReadFile)
-	b, err := inner.ReadFile(name)
+	b, err := f.readFile(inner, name)
 	c.end()
 	c.opened(f.path(name), err)
 	if err == nil {
@@ -108,6 +121,13 @@ func (f *fileSystem) ReadFile(name string) ([]byte, error) {
 	return b, err
 }
 
+// readFile has the inner one read a file.
+func (f *fileSystem) readFile(inner fs.ReadFileFS, name string) (b []byte, err error) {
+	o := f.view.opening(f.path(name))
+	defer func() { o.done(nil, err) }() // it may panic
+	return inner.ReadFile(name)
+}
+
 // ReadDir implements [fs.ReadDirFS].
 func (f *fileSystem) ReadDir(name string) ([]fs.DirEntry, error) {
 	inner, ok := f.inner.(fs.ReadDirFS)
@@ -115,6 +135,7 @@ func (f *fileSystem) ReadDir(name string) ([]fs.DirEntry, error) {
 		return fs.ReadDir(plainFS{f}, name)
 	}
 	c := f.view.begin(callReadDir)
+	f.view.folder(f.path(name))
 	entries, err := inner.ReadDir(name)
 	c.end()
 	c.listed(f.path(name), err)
@@ -202,10 +223,10 @@ type dirFS struct {
 func (d *dirFS) ReadFile(name string) ([]byte, error) {
 	c := d.view.begin(callReadFile)
 	if c.series == nil {
-		return fs.ReadFile(d.inner, name)
+		return d.readFile(d.inner.(fs.ReadFileFS), name)
 	}
 	defer c.end()
-	f, err := d.inner.Open(name)
+	f, err := d.open(d.view, name)
 	c.opened(d.path(name), err)
 	bare, ok := f.(*os.File)
 	if err != nil || !ok {

@@ -17,6 +17,9 @@ var descAround = &probe.Desc{Name: "tidestaff.file.around", Unit: "{open}", Kind
 type Gap struct {
 	Opens int64            // in all
 	Paths map[string]int64 // of each path; nil for none
+	// Reason says why there may be more, such as that a folder was not watched all
+	// the time; empty if nothing is known to be missing.
+	Reason string
 }
 
 // maxNames is how many paths a Gap names.
@@ -25,13 +28,19 @@ const maxNames = 10
 // String says it in one line, the paths opened most often first, such as
 // "3 opens went around the probe: jobs.json (2), runs/7.log".
 func (g Gap) String() string {
-	switch g.Opens {
-	case 0:
+	said := fmt.Sprintf("%d opens went around the probe: %s", g.Opens, g.names())
+	switch {
+	case g.Opens == 1:
+		said = "1 open went around the probe: " + g.names()
+	case g.Opens == 0 && g.Reason == "":
 		return "no open went around the probe"
-	case 1:
-		return "1 open went around the probe: " + g.names()
+	case g.Opens == 0:
+		return "it is not known that no open went around the probe: " + g.Reason
 	}
-	return fmt.Sprintf("%d opens went around the probe: %s", g.Opens, g.names())
+	if g.Reason != "" {
+		said += "; there may be more: " + g.Reason
+	}
+	return said
 }
 
 func (g Gap) names() string {
@@ -50,7 +59,7 @@ func (g Gap) names() string {
 	return strings.Join(paths, ", ") + more
 }
 
-// add adds the opens of a path.
+// add adds opens of a path; fewer than one are none.
 func (g *Gap) add(path string, n int64) {
 	if n <= 0 {
 		return
@@ -60,24 +69,4 @@ func (g *Gap) add(path string, n int64) {
 	}
 	g.Paths[path] += n
 	g.Opens += n
-}
-
-// GapOf are the opens that were made and not counted: opened are those of each
-// name, wherever they were made, and s what a probe has counted of them.
-func GapOf(p *Probe, opened map[string]int64, s Stats) (Gap, error) {
-	left := map[string]int64{}
-	for name, n := range opened {
-		left[p.Path(name)] += n
-	}
-	for _, c := range s.Paths {
-		if c.Path == other {
-			return Gap{}, fmt.Errorf("fsstat: %d opens are of paths beyond the probe's bound (Options.MaxPaths)", c.Opens)
-		}
-		left[c.Path] -= c.Opens
-	}
-	var g Gap
-	for path, n := range left {
-		g.add(path, n)
-	}
-	return g, nil
 }

@@ -3,8 +3,6 @@ package fsstat
 import (
 	"fmt"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestGapWords(t *testing.T) {
@@ -12,27 +10,18 @@ func TestGapWords(t *testing.T) {
 	for i := range 15 {
 		many.add(fmt.Sprintf("p%02d", i), 2)
 	}
+	many.add("p00", 0)
+	many.add("p00", -1)
 	for want, g := range map[string]Gap{
 		"no open went around the probe":              {},
-		"1 open went around the probe: x":            {1, map[string]int64{"x": 1}},
-		"5 opens went around the probe: b (3), a, c": {5, map[string]int64{"a": 1, "b": 3, "c": 1}},
+		"1 open went around the probe: x":            {Opens: 1, Paths: map[string]int64{"x": 1}},
+		"5 opens went around the probe: b (3), a, c": {Opens: 5, Paths: map[string]int64{"a": 1, "b": 3, "c": 1}},
 		"30 opens went around the probe: p00 (2), p01 (2), p02 (2), p03 (2), p04 (2), p05 (2), p06 (2), p07 (2), p08 (2), p09 (2) and 5 more": many,
+		"it is not known that no open went around the probe: why":                                                                             {Reason: "why"},
+		"1 open went around the probe: x; there may be more: why":                                                                             {Opens: 1, Paths: map[string]int64{"x": 1}, Reason: "why"},
 	} {
 		if got := g.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-	}
-}
-
-func TestGapOf(t *testing.T) {
-	p := New(Options{})
-	s := Stats{Paths: []PathCounts{{Path: "a", Counts: Counts{Opens: 2}}, {Path: "b", Counts: Counts{Opens: 1}}}}
-	got, err := GapOf(p, map[string]int64{"a": 2, "./a": 1, "b": 1, "c": 1}, s)
-	if want := (Gap{2, map[string]int64{"a": 1, "c": 1}}); err != nil || !cmp.Equal(got, want) {
-		t.Errorf("got %v, error %v, want %v", got, err, want)
-	}
-	s.Paths = append(s.Paths, PathCounts{Path: other, Counts: Counts{Opens: 7}})
-	if _, err := GapOf(p, nil, s); err == nil {
-		t.Error("paths that are not told apart are no error")
 	}
 }

@@ -29,6 +29,7 @@ func (v View) CreateTemp(dir, pattern string) (*File, error) {
 
 // OpenInRoot is os.OpenInRoot.
 func (v View) OpenInRoot(dir, name string) (*File, error) {
+	v.folder(dir)
 	return v.open(filepath.Join(dir, name), os.O_RDONLY, func() (*os.File, error) { return os.OpenInRoot(dir, name) })
 }
 
@@ -51,7 +52,7 @@ func (v View) File(f *os.File) *File {
 func (v View) open(name string, flag int, open func() (*os.File, error)) (*File, error) {
 	v = v.settled()
 	c := v.begin(callOpen)
-	f, err := open()
+	f, err := v.opening(name).of(open)
 	c.end()
 	if err != nil {
 		c.opened(name, err)
@@ -81,11 +82,15 @@ func (h *handle) openedBy(c call, reads bool) {
 // ReadFile is os.ReadFile.
 func (v View) ReadFile(name string) ([]byte, error) {
 	c := v.begin(callReadFile)
+	o := v.opening(name)
 	if c.series == nil {
-		return os.ReadFile(name)
+		b, err := os.ReadFile(name)
+		o.done(nil, err)
+		return b, err
 	}
 	defer c.end()
 	f, err := os.Open(name)
+	o.done(f, err)
 	c.opened(name, err)
 	if err != nil {
 		return nil, err
@@ -143,11 +148,15 @@ func readAll(f *os.File, size int, t tally) ([]byte, error) {
 // WriteFile is os.WriteFile: an open and a write.
 func (v View) WriteFile(name string, data []byte, perm fs.FileMode) error {
 	c := v.begin(callWriteFile)
+	o := v.opening(name)
 	if c.series == nil {
-		return os.WriteFile(name, data, perm)
+		err := os.WriteFile(name, data, perm)
+		o.done(nil, err)
+		return err
 	}
 	defer c.end()
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, perm)
+	o.done(f, err)
 	c.opened(name, err)
 	if err != nil {
 		return err

@@ -68,6 +68,7 @@ type Probe struct {
 	epoch    atomic.Int64  // counts the times that watching began
 	io       processIO
 	around   *around // nil if no folders are watched
+	notes    notes   // see Opened
 }
 
 // defaultPaths is what Options.MaxPaths is if it is 0.

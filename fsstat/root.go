@@ -16,6 +16,7 @@ type Root struct {
 
 // OpenRoot is os.OpenRoot. Opening the folder is not counted.
 func (v View) OpenRoot(name string) (*Root, error) {
+	v.folder(name)
 	r, err := os.OpenRoot(name)
 	if err != nil {
 		return nil, err
@@ -49,6 +50,7 @@ func (r *Root) OpenFile(name string, flag int, perm fs.FileMode) (*File, error) 
 
 // OpenRoot is that of *os.Root. The root below counts as this one does.
 func (r *Root) OpenRoot(name string) (*Root, error) {
+	r.view.folder(r.path(name))
 	below, err := r.Root.OpenRoot(name)
 	if err != nil {
 		return nil, err
@@ -59,11 +61,15 @@ func (r *Root) OpenRoot(name string) (*Root, error) {
 // ReadFile is that of *os.Root.
 func (r *Root) ReadFile(name string) ([]byte, error) {
 	c := r.view.begin(callReadFile)
+	o := r.view.opening(r.path(name))
 	if c.series == nil {
-		return r.Root.ReadFile(name)
+		b, err := r.Root.ReadFile(name)
+		o.done(nil, err)
+		return b, err
 	}
 	defer c.end()
 	f, err := r.Root.Open(name)
+	o.done(f, err)
 	c.opened(r.path(name), err)
 	if err != nil {
 		return nil, err
@@ -75,11 +81,15 @@ func (r *Root) ReadFile(name string) ([]byte, error) {
 // WriteFile is that of *os.Root.
 func (r *Root) WriteFile(name string, data []byte, perm fs.FileMode) error {
 	c := r.view.begin(callWriteFile)
+	o := r.view.opening(r.path(name))
 	if c.series == nil {
-		return r.Root.WriteFile(name, data, perm)
+		err := r.Root.WriteFile(name, data, perm)
+		o.done(nil, err)
+		return err
 	}
 	defer c.end()
 	f, err := r.Root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, perm)
+	o.done(f, err)
 	c.opened(r.path(name), err)
 	if err != nil {
 		return err

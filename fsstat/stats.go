@@ -49,7 +49,7 @@ type Stats struct {
 	SmallReads int64            // those of them that brought 1 to 4095 bytes
 
 	Coverage Coverage // of the process's reads
-	Around   *Gap     // opens around the probe; nil if no folder is watched (Options.WatchDirs)
+	Around   *Gap     // opens around the probe; nil if no folder is to be watched (Options.WatchDirs)
 
 	Paths []PathCounts // those with most bytes read first; "(other)" is one of them
 }
@@ -83,35 +83,55 @@ func (p *PathCounts) LacksBuffer() bool { return p.SmallReads >= 100 && p.SmallR
 // probes, those of the first one are returned.
 func StatsOf(r *probe.Reading) (Stats, bool) {
 	s := Stats{Roles: map[string]Counts{}}
-	name, found := "", false
+	name, alone, found := probeOf(r)
+	if !found {
+		return s, false
+	}
 	for i := range r.Metrics {
-		m := &r.Metrics[i]
-		if !found && m.Name == descOperations.Name {
-			name, found = m.Attr(probe.AttrProbeName), true
-		}
-		if found && m.Attr(probe.AttrProbeName) == name {
+		if m := &r.Metrics[i]; m.Desc != nil && m.Attr(probe.AttrProbeName) == name {
 			s.Kernel = s.Kernel || m.Name == descKernelIO.Name
 			s.add(m)
 		}
 	}
-	if found {
-		s.Paths = pathsOf(r, name)
-		s.Coverage = coverageOf(r, name, s.BytesRead)
+	s.Paths = pathsOf(r, name)
+	s.Coverage = coverageOf(r, name, s.BytesRead)
+	s.Around = gapOf(r, name, alone)
+	return s, true
+}
+
+// probeOf is the name of the first file probe in a reading, whichever of its
+// metrics it has: one past which everything went has no operations. One of which
+// all is absent has no name. Alone says that it is the only one.
+func probeOf(r *probe.Reading) (name string, alone, found bool) {
+	alone = true
+	for i := range r.Metrics {
+		m := &r.Metrics[i]
+		switch {
+		case m.Desc == nil || !isOurs(m.Name):
+		case !found:
+			name, found = m.Attr(probe.AttrProbeName), true
+		case m.Attr(probe.AttrProbeName) != name:
+			alone = false
+		}
 	}
-	return s, found
+	if !found {
+		found = slices.ContainsFunc(r.Absent, func(a probe.Absent) bool { return isOurs(a.Name) })
+	}
+	return name, alone, found
+}
+
+// isOurs says whether a metric is one of this package's.
+func isOurs(name string) bool {
+	is := func(d *probe.Desc) bool { return d.Name == name }
+	return slices.ContainsFunc(descs, is) || slices.ContainsFunc(pathDescs, is)
 }
 
 // add adds a metric, if it is one of this package's.
 func (s *Stats) add(m *probe.Metric) {
 	n := int64(m.Value)
 	switch m.Name {
-	case descPathOps.Name, descPathIO.Name:
-		return // they are in the totals
-	case descAround.Name:
-		if s.Around == nil {
-			s.Around = new(Gap)
-		}
-		s.Around.add(m.Attr(AttrPath), n)
+	case descPathOps.Name, descPathIO.Name, descAround.Name:
+		return // they are in the totals, or in the gap
 	case descUnread.Name:
 		s.Unread += n
 	case descCopies.Name:

@@ -2,7 +2,6 @@ package fsstat
 
 import (
 	"context"
-	"io/fs"
 
 	"github.com/tidestaff/tidestaff/probe"
 )
@@ -42,14 +41,6 @@ func (v View) begin(k callKind) call {
 	if !v.watched() {
 		return call{}
 	}
-	opens := k == callOpen || k == callReadFile || k == callWriteFile
-	if opens {
-		v.probe.around.enter() // until opened
-	}
 	l := v.who()
-	c := tally{v.probe.labels.Of(l), nil, v.op}.begin(k, l)
-	if opens && c.series == nil {
-		v.probe.around.leave("", fs.ErrClosed)
-	}
-	return c
+	return tally{v.probe.labels.Of(l), nil, v.op}.begin(k, l)
 }

@@ -1,22 +1,32 @@
 package fsstattest
 
-import "github.com/tidestaff/tidestaff/fsstat"
+import (
+	"path/filepath"
+
+	"github.com/tidestaff/tidestaff/fsstat"
+)
 
 // Around runs do and says which files package os opened meanwhile that the probe
-// did not count. The error says why that cannot be known: the tests do not run
-// under [Run], the system or this version of Go has no log, or the probe does not
-// tell so many paths apart.
+// did not open, by the names that they were opened by. Through a nil probe none
+// was. The error says why that cannot be known: the tests do not run under [Run],
+// or the system or this version of Go has no log.
 func Around(p *fsstat.Probe, do func()) (fsstat.Gap, error) {
 	current.one.Lock()
 	defer current.one.Unlock()
-	w, err := p.Watch()
+	var ours map[string]int64
+	opened, err := current.record(func() { ours = p.Opened(do) })
 	if err != nil {
 		return fsstat.Gap{}, err
 	}
-	opened, err := current.record(do)
-	stats, _ := fsstat.StatsOf(w.Close())
-	if err != nil {
-		return fsstat.Gap{}, err
+	left := map[string]int64{}
+	for name, n := range opened {
+		left[filepath.Clean(name)] += n
 	}
-	return fsstat.GapOf(p, opened, stats)
+	g := fsstat.Gap{Paths: map[string]int64{}}
+	for name, n := range left {
+		if n -= ours[name]; n > 0 {
+			g.Opens, g.Paths[name] = g.Opens+n, n
+		}
+	}
+	return g, nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -103,6 +104,11 @@ func TestAround(t *testing.T) {
 // Every way to open a file that the probe has is known by the name in the log.
 func TestAroundNothing(t *testing.T) {
 	dir := folder(t)
+	bare, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bare.Close()
 	got := around(t, fsstat.Options{}, func(p *fsstat.Probe) {
 		read(t, p.ReadFile, filepath.Join(dir, "a"))
 		f, err := p.CreateTemp(dir, "x*")
@@ -116,18 +122,114 @@ func TestAroundNothing(t *testing.T) {
 		_, _ = p.ReadDir(dir)
 		_, _ = p.Stat(dir)
 		read(t, func(name string) ([]byte, error) { return fs.ReadFile(p.DirFS(dir), name) }, "b")
-		_ = fs.WalkDir(p.FS(os.DirFS(dir)), ".", func(string, fs.DirEntry, error) error { return nil })
+		p.Opened(func() {}) // one within another
+		for _, fsys := range []fs.FS{os.DirFS(dir), bare.FS()} {
+			fsys := p.FS(fsys)
+			_ = fs.WalkDir(fsys, ".", func(string, fs.DirEntry, error) error { return nil })
+			_, _ = fs.ReadFile(fsys, "a")
+			_, _ = fs.ReadFile(fsys, "gone")
+			_, _ = fs.Glob(fsys, "*")
+			_, _ = fs.Stat(fsys, "gone")
+		}
+		_, _ = p.ReadFile(filepath.Join(dir, "gone"))
+		_, _ = p.CreateTemp(filepath.Join(dir, "gone"), "x*")
+		_, _ = p.OpenInRoot(dir, "a")
+		_, _ = p.OpenInRoot(filepath.Join(dir, "gone"), "a")
+		_, _ = p.OpenRoot(filepath.Join(dir, "gone"))
+		_, _ = fs.ReadFile(p.DirFS(dir), "gone")
+		_, _ = fs.ReadDir(p.DirFS(dir), ".")
 		root, err := p.OpenRoot(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer root.Close()
 		read(t, root.ReadFile, "a")
+		_, _ = root.OpenRoot("gone")
+		_, _ = root.Open("../outside")
+		if err := root.Mkdir("below", 0o700); err != nil {
+			t.Error(err)
+		}
+		below, err := root.OpenRoot("below")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer below.Close()
+		if err := below.WriteFile("c", nil, 0o600); err != nil {
+			t.Error(err)
+		}
 		read(t, func(name string) ([]byte, error) { return fs.ReadFile(root.FS(), name) }, "b")
 	})
-	delete(got.Paths, dir) // OpenRoot opens the folder, which the probe does not count
 	if len(got.Paths) != 0 {
 		t.Errorf("got %v, want nothing", got)
+	}
+}
+
+// The names that are compared are those of the opens, whatever the probe keeps:
+// no paths or few of them, under other names, long ones that end alike.
+func TestAroundOptions(t *testing.T) {
+	dir := folder(t)
+	long := filepath.Join(dir, strings.Repeat("x/", 200)) + "/a"
+	for name, o := range map[string]fsstat.Options{
+		"no paths":   {MaxPaths: -1},
+		"one path":   {MaxPaths: 1},
+		"one name":   {Path: func(string) string { return "all" }},
+		"no passing": {NoIdentity: true},
+	} {
+		got := around(t, o, func(p *fsstat.Probe) {
+			read(t, p.ReadFile, filepath.Join(dir, "a"))
+			read(t, p.ReadFile, filepath.Join(dir, "b"))
+			read(t, os.ReadFile, filepath.Join(dir, "b"))
+			_, _ = p.Open(long)
+			_, _ = os.Open("y" + long)
+		})
+		want := fsstat.Gap{Opens: 2, Paths: map[string]int64{filepath.Join(dir, "b"): 1, filepath.Clean("y" + long): 1}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: gap (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Through a nil probe nothing is opened: all goes around it.
+func TestAroundNil(t *testing.T) {
+	around(t, fsstat.Options{}, func(*fsstat.Probe) {}) // or skip
+	a := filepath.Join(folder(t), "a")
+	var p *fsstat.Probe
+	got, err := Around(p, func() { read(t, p.ReadFile, a) })
+	if want := (fsstat.Gap{Opens: 1, Paths: map[string]int64{a: 1}}); err != nil || !cmp.Equal(want, got) {
+		t.Errorf("got %v, error %v, want %v", got, err, want)
+	}
+}
+
+// A test that ends in the middle, or panics, leaves nothing behind.
+func TestAroundGoexit(t *testing.T) {
+	around(t, fsstat.Options{}, func(*fsstat.Probe) {}) // or skip
+	dir := folder(t)
+	started := 0
+	p := fsstat.New(fsstat.Options{})
+	for _, end := range []func(){runtime.Goexit, func() { panic("mine") }} {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			defer func() { _ = recover() }()
+			_, _ = Around(p, func() { started++; end() })
+		}()
+		<-done
+	}
+	if started != 2 {
+		t.Fatalf("%d began", started)
+	}
+	// Nobody watches: nothing finds out who does it, and no row is made.
+	read(t, p.ReadFile, filepath.Join(dir, "a"))
+	w, err := p.Watch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, _ := fsstat.StatsOf(w.Close()); len(s.Roles) > 0 {
+		t.Errorf("got the roles %v: a window was left open", s.Roles)
+	}
+	got, err := Around(p, func() { read(t, os.ReadFile, filepath.Join(dir, "b")) })
+	if err != nil || got.Opens != 1 {
+		t.Errorf("afterwards: got %v, error %v, want one open", got, err)
 	}
 }
 
@@ -149,14 +251,6 @@ func TestAroundMany(t *testing.T) {
 // What cannot be known is an error.
 func TestAroundUnknown(t *testing.T) {
 	around(t, fsstat.Options{}, func(*fsstat.Probe) {}) // or skip
-	p := fsstat.New(fsstat.Options{MaxPaths: 1})
-	_, err := Around(p, func() {
-		_, _ = p.Stat("x")
-		_, _ = p.Open("y")
-	})
-	if err == nil || !strings.Contains(err.Error(), "MaxPaths") {
-		t.Errorf("got error %v, want that there are too many paths", err)
-	}
 	l := testLog{reason: errors.New("not yet")}
 	if _, err := l.record(func() {}); err == nil {
 		t.Error("a log that has not begun records")

@@ -6,7 +6,7 @@
 // Package os tells the test binary's own log of every file that it opens, in all
 // packages, the standard library's and others' included; the go command asks for
 // that log to know when a test's result may be taken from its cache. [Run] has the
-// log come here first. [Around] compares it with what a probe counted:
+// log come here first. [Around] compares it with what a probe has opened:
 //
 //	func TestMain(m *testing.M) { os.Exit(fsstattest.Run(m)) }
 //
@@ -26,7 +26,9 @@
 // whether it succeeds or not; a program that is started is an open too. Opens
 // before Run (of a package's init), by package syscall, by C code such as SQLite's
 // and by child processes are not. Names with a line break are not. What else runs
-// meanwhile is taken for part of it: the test must not be a parallel one.
+// meanwhile is taken for part of it: the test must not be a parallel one. What a
+// file system that is not package os's opens in a ReadFile or ReadDir of its own,
+// by names that the probe does not know, is taken for around.
 //
 // The log is what the flag -test.testlogfile of a test binary asks for. The flag is
 // not documented; where it is gone, Around says so. The go command's own log is
@@ -39,7 +41,8 @@
 // # Cost
 //
 // A line of text per open, through a pipe. Around adds two looks at a file that
-// does not exist, and what a window costs.
+// does not exist, and keeps each name that is opened meanwhile. It needs no window
+// and opens none.
 //
 // # Platforms
 //
