@@ -12,6 +12,9 @@ type Family struct {
 	Name string
 	// Cause is the first cause that a probe should name.
 	Cause string
+	// Holder is the operation of the child's that stalls its loop, which a probe should
+	// show in flight; empty where it is not a loop that is stalled.
+	Holder string
 
 	// inside prepares, which is not measured, and returns what stalls the child
 	// for about d, or what the child does while it is stalled from outside.
@@ -39,8 +42,8 @@ func Families() []Family {
 		{Name: "run queue", Cause: "run queue", inside: runQueue},
 		{Name: "cpu", Cause: "CPU-bound goroutines", inside: spin},
 		{Name: "memory", Cause: "non-preemptible work", inside: wipe},
-		{Name: "lock", Cause: "waiting in the application", loop: lockedLoop},
-		{Name: "dispatcher", Cause: "waiting in the application", loop: busyDispatcher},
+		{Name: "lock", Cause: "waiting in the application", Holder: "compact", loop: lockedLoop},
+		{Name: "dispatcher", Cause: "waiting in the application", Holder: "rebuild", loop: busyDispatcher},
 		{Name: "sigstop", Cause: "process stopped", outside: stopped},
 		{Name: "host", Cause: "other processes on the host", inside: busy, outside: starved, enter: yieldToAll},
 		{Name: "quota", Cause: "CPU quota", inside: spin, outside: throttled},

@@ -40,9 +40,18 @@ type report struct {
 // Child reports whether this process is a child, which has to call [Serve].
 func Child() bool { return os.Getenv(childEnv) != "" }
 
+// A Meter is what measures a child.
+type Meter struct {
+	// Begin begins an operation of the child's and returns what ends it. It is called
+	// for the holder of a loop; see [Family.Holder].
+	Begin func(name string) (end func())
+	// End ends the measurement and returns its result.
+	End func() any
+}
+
 // Serve is what a child does. open begins to measure, through a loop if it is
-// given one, and returns what ends it; the result is printed as JSON.
-func Serve(open func(through func(beat func())) (end func() any)) error {
+// given one; the result is printed as JSON.
+func Serve(open func(through func(beat func())) Meter) error {
 	name, length, _ := strings.Cut(os.Getenv(childEnv), ":")
 	f, err := find(name)
 	if err != nil {
@@ -65,19 +74,24 @@ func Serve(open func(through func(beat func())) (end func() any)) error {
 	case f.inside != nil:
 		stall = f.inside()
 	}
-	end := open(through)
+	meter := open(through)
 	time.Sleep(100 * time.Millisecond) // what was normal
 	fmt.Println("ready")
 	r := report{Span: Span{From: time.Now()}}
+	done := func() {}
+	if f.Holder != "" {
+		done = meter.Begin(f.Holder)
+	}
 	stall(d)
+	done()
 	r.Span.To = time.Now()
 	bufio.NewScanner(os.Stdin).Scan()
 	if f.check != nil && !f.check(d) {
-		end()
+		meter.End()
 		fmt.Println(missed)
 		return nil
 	}
-	if r.Result, err = json.Marshal(end()); err != nil {
+	if r.Result, err = json.Marshal(meter.End()); err != nil {
 		return err
 	}
 	return json.NewEncoder(os.Stdout).Encode(r)

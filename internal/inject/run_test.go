@@ -10,12 +10,27 @@ import (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) != "" {
-		if err := Serve(func(func(func())) func() any { return func() any { return 42 } }); err != nil {
+		if err := Serve(countHolds); err != nil {
 			os.Stdout.WriteString("ready\n" + err.Error() + "\n")
 		}
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
+}
+
+// countHolds measures 40, and one more for the beginning and for the end of the
+// operation that holds the loop.
+func countHolds(func(func())) Meter {
+	n := 40
+	return Meter{
+		Begin: func(name string) (end func()) {
+			if name == "compact" {
+				n++
+			}
+			return func() { n++ }
+		},
+		End: func() any { return n },
+	}
 }
 
 // A child's result arrives, and so does what is wrong with one.
@@ -49,6 +64,9 @@ func TestFamilies(t *testing.T) {
 		seen[f.Name] = true
 		if f.inside == nil && f.loop == nil && f.outside == nil {
 			t.Errorf("%s: nothing stalls it", f.Name)
+		}
+		if (f.loop != nil) != (f.Holder != "") {
+			t.Errorf("%s: got the holder %q, want one of a loop and of nothing else", f.Name, f.Holder)
 		}
 	}
 }

@@ -11,31 +11,49 @@ import (
 	"time"
 
 	"github.com/tidestaff/tidestaff/lag"
+	"github.com/tidestaff/tidestaff/probe"
 )
 
-// none is where an injection stands that did not stall the process.
-const none = "no stall"
+const (
+	// none is where an injection stands that did not stall the process.
+	none = "no stall"
+	// noHolder is added to a right cause without the operation that held the loop.
+	noHolder = ", holder not in flight"
+	// clean is the share of right first causes at least, in every family: the kinds of
+	// stalls differ in what the kernel and the runtime count.
+	clean = 0.95
+)
 
 // An outcome is one injection.
 type outcome struct {
-	family, want string
-	length       time.Duration // that was asked for
-	stall        lag.Stall
+	family, want, holder string
+	length               time.Duration // that was asked for
+	stall                lag.Stall
 }
 
-// first is the first cause that was named.
+// first is the first cause that was named. One that is right but for the operation
+// that held the loop, which is not in flight, is another cause.
 func (o outcome) first() string {
-	if len(o.stall.Causes) == 0 {
+	switch {
+	case len(o.stall.Causes) == 0:
 		return none
+	case string(o.stall.Causes[0].Cause) == o.want && !o.held():
+		return o.want + noHolder
 	}
 	return string(o.stall.Causes[0].Cause)
+}
+
+// held tells whether the holder, if there has to be one, is in flight.
+func (o outcome) held() bool {
+	return o.holder == "" || slices.ContainsFunc(o.stall.Overlaps, func(l probe.Overlap) bool { return l.Name == o.holder })
 }
 
 // firstButHost is the first cause that is not other processes on the host.
 func (o outcome) firstButHost() string {
 	for _, c := range o.stall.Causes {
 		if c.Cause != lag.CauseHost || o.want == string(lag.CauseHost) {
-			return string(c.Cause)
+			o.stall.Causes = []lag.RankedCause{c}
+			return o.first()
 		}
 	}
 	return none
@@ -107,6 +125,22 @@ func (r *row) add(o outcome) {
 	if o.firstButHost() == o.want {
 		r.butFor++
 	}
+}
+
+// judge is an error that names the families of which too few first causes were right,
+// those of which none was a stall among them.
+func (s results) judge() error {
+	var failed []string
+	rows, _ := s.rows()
+	for _, r := range rows {
+		if float64(r.right) < clean*float64(max(r.stalls, 1)) {
+			failed = append(failed, fmt.Sprintf("%s %d of %d", r.family, r.right, r.stalls))
+		}
+	}
+	if failed == nil {
+		return nil
+	}
+	return fmt.Errorf("right first causes, want at least %.0f %%: %s", 100*clean, strings.Join(failed, ", "))
 }
 
 // matrix has a row for each family and a column for each cause that was named

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/tidestaff/tidestaff/internal/inject"
 	"github.com/tidestaff/tidestaff/lag"
+	"github.com/tidestaff/tidestaff/probe"
 )
 
 func TestMatrix(t *testing.T) {
@@ -39,6 +41,52 @@ quota was not injected: no cgroup
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("matrix (-want +got):\n%s", diff)
+	}
+}
+
+// A family fails with less than 95 % right, a loop's also without its holder, and one
+// that was never a stall. One that could not be injected does not.
+func TestJudge(t *testing.T) {
+	many := func(family string, right, wrong, none int) (all []outcome) {
+		for i := range right + wrong + none {
+			o := outcome{family: family, want: "process stopped"}
+			switch {
+			case i < right:
+				o.stall.Causes = []lag.RankedCause{{Cause: lag.CauseStopped}}
+			case i < right+wrong:
+				o.stall.Causes = []lag.RankedCause{{Cause: lag.CauseHost}, {Cause: lag.CauseStopped}}
+			}
+			all = append(all, o)
+		}
+		return all
+	}
+	held := outcome{family: "lock", want: "waiting in the application", holder: "compact"}
+	held.stall.Causes = []lag.RankedCause{{Cause: lag.CauseApplication}}
+	bare := held
+	held.stall.Overlaps = []probe.Overlap{{Name: "compact"}}
+	for name, tt := range map[string]struct {
+		outcomes []outcome
+		want     string
+	}{
+		"all right":      {many("sigstop", 3, 0, 0), ""},
+		"19 of 20":       {many("sigstop", 19, 1, 0), ""},
+		"19 of 19":       {many("sigstop", 19, 0, 1), ""},
+		"18 of 20":       {slices.Concat(many("sigstop", 18, 2, 0), many("freezer", 20, 0, 0)), "right first causes, want at least 95 %: sigstop 18 of 20"},
+		"none":           {many("sigstop", 0, 0, 3), "right first causes, want at least 95 %: sigstop 0 of 0"},
+		"with holder":    {[]outcome{held}, ""},
+		"without holder": {[]outcome{bare}, "right first causes, want at least 95 %: lock 0 of 1"},
+		"not injected":   {nil, ""},
+	} {
+		got := ""
+		if err := (results{outcomes: tt.outcomes, lacks: map[string]string{"quota": "no cgroup"}}).judge(); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+	if got := bare.first() + "; " + bare.firstButHost(); got != "waiting in the application, holder not in flight; waiting in the application, holder not in flight" {
+		t.Errorf("got %q, want what is missing", got)
 	}
 }
 
