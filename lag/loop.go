@@ -65,29 +65,33 @@ func (tr *track) overtake(n int) {
 // through the run queue, so that the two waits can be told apart, then through
 // the user's function, which may block, return before the beat or forget it.
 //
-// An errand with a beat is not used again: the loop may keep it forever.
+// The beat is the one allocation of a slot: the loop may keep it forever, and call it
+// when its errand is long another slot's.
 func (tr *track) send(e *errand) {
 	defer tr.returned(e)
 	now := tr.queue()
 	tr.mu.Lock()
 	e.turn = now
-	closed := tr.closed
+	closed, life := tr.closed, e.life
 	tr.mu.Unlock()
 	if !closed {
-		tr.probe.through(func() { tr.beat(e) })
+		tr.probe.through(func() { tr.beat(e, life) })
 	}
 }
 
 // beat is called in the application's loop. A second call does nothing, and
 // neither does one after the end of the track.
-func (tr *track) beat(e *errand) {
+func (tr *track) beat(e *errand, life uint64) {
 	now := tr.ticker.now()
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
-	if e.served {
+	if e.served || e.life != life {
 		return
 	}
 	tr.finish(e, now)
+	if e.returned {
+		tr.release(e)
+	}
 	tr.loop.longest = max(tr.loop.longest, now-tr.loop.lastBeat)
 	tr.loop.lastBeat = now
 }
@@ -106,7 +110,9 @@ func (tr *track) returned(e *errand) {
 		tr.probe.core.Absent(loopDuration.Name, "")
 	}
 	tr.loop.panicked = p != nil
-	e.returned = true
+	if e.returned = true; e.served {
+		tr.release(e)
+	}
 	tr.loop.calls--
 	if tr.loop.calls == 0 && tr.loop.drained != nil {
 		close(tr.loop.drained)

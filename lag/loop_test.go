@@ -203,6 +203,30 @@ func TestBeatTwice(t *testing.T) {
 	})
 }
 
+// A beat that is called again does not serve the later slot that has its errand.
+func TestBeatOfLaterSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var kept keptBeats
+		p := blind(Options{Through: func(beat func()) {
+			kept.keep(beat)
+			kept.call(0)
+		}})
+		w := watch(t, p)
+		time.Sleep(170 * ms) // the slot at 50 ms is served, those at 100 and 150 are not
+		if age, _ := p.Pending(); age != 70*ms {
+			t.Errorf("got pending %v, want 70ms", age)
+		}
+		kept.call(1)
+		if age, _ := p.Pending(); age != 20*ms {
+			t.Errorf("got pending %v after the beat of the slot at 100 ms, want 20ms", age)
+		}
+		kept.call()
+		if s := loopStats(t, w.Close()); s.Total.Count != 3 || s.Total.Max != 70*ms {
+			t.Errorf("got %d served, max %v, want 3, 70ms", s.Total.Count, s.Total.Max)
+		}
+	})
+}
+
 // keptBeats are beats that a loop kept for later.
 type keptBeats struct {
 	mu    sync.Mutex

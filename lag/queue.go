@@ -17,6 +17,8 @@ type errand struct {
 	missed  int64 // slots without a wake-up of their own
 	records int64 // how many of the slots are recorded
 	served  bool
+	run     func() // its goroutine, made once for all slots: a closure is an allocation
+	life    uint64 // how many slots' it has been, by which a beat knows that it is another's
 
 	// Of a loop's: its call of Through has returned, and so many later slots have
 	// been served since.
@@ -40,11 +42,10 @@ func (tr *track) enqueue(e errand) {
 	tr.ticker.queued.Add(1)
 	if tr.probe.through != nil {
 		tr.loop.calls++
-		go tr.send(own)
-		return
+	} else {
+		tr.errands.Add(1)
 	}
-	tr.errands.Add(1)
-	go tr.serve(own)
+	go own.run()
 }
 
 // saturated says whether as many slots are under way as may be, under mu.
@@ -61,10 +62,27 @@ func (tr *track) take(e errand) *errand {
 	if n := len(tr.idle); n > 0 {
 		own, tr.idle = tr.idle[n-1], tr.idle[:n-1]
 	} else {
-		own = new(errand)
+		own = tr.newErrand()
 	}
+	e.run, e.life = own.run, own.life+1
 	*own = e
 	return own
+}
+
+func (tr *track) newErrand() *errand {
+	e := new(errand)
+	e.run = func() { tr.serve(e) }
+	if tr.probe.through != nil {
+		e.run = func() { tr.send(e) }
+	}
+	return e
+}
+
+// release keeps an errand that nobody works on any more for reuse, under mu.
+func (tr *track) release(e *errand) {
+	if len(tr.idle) < maxWaiting { // those that were given up and come back late may be more
+		tr.idle = append(tr.idle, e)
+	}
 }
 
 // queue goes through the run queue and returns when that was done. The yield puts
@@ -86,7 +104,7 @@ func (tr *track) serve(e *errand) {
 	defer tr.mu.Unlock()
 	e.turn = now
 	tr.finish(e, now)
-	tr.idle = append(tr.idle, e)
+	tr.release(e)
 }
 
 // finish records an errand as served at now and forgets it, under mu.

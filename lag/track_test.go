@@ -191,18 +191,39 @@ func TestBusyProcessor(t *testing.T) {
 	}
 }
 
-// A slot costs the goroutine that goes through the run queue and nothing else,
-// with the evidence of a real machine too.
+// A slot allocates nothing, with the evidence of a real machine too; through a loop it
+// is the beat, which the loop may keep.
 func TestTickAllocs(t *testing.T) {
-	p := New(Options{})
-	p.yield = func() {}
-	tr, tick := ticking(p)
-	defer tr.ticker.history.sampler.close()
-	if n := testing.AllocsPerRun(200, func() { tick(); tr.errands.Wait() }); n >= 2 {
-		t.Errorf("got %v allocations a tick, want at most 1 (the goroutine's arguments)", n)
+	for name, tt := range map[string]struct {
+		through func(beat func())
+		most    float64
+	}{"scheduler": {nil, 0}, "loop": {func(beat func()) { beat() }, 1}} {
+		t.Run(name, func(t *testing.T) {
+			p := New(Options{Through: tt.through})
+			p.yield = func() {}
+			tr, tick := ticking(p)
+			defer tr.ticker.history.sampler.close()
+			if n := testing.AllocsPerRun(200, func() { tick(); tr.idleAgain() }); n > tt.most {
+				t.Errorf("got %v allocations a tick, want at most %v", n, tt.most)
+			}
+			if n := tr.ticker.history.n; n < 200 {
+				t.Errorf("got %d snapshots, want one a tick", n)
+			}
+			var served probe.Dist
+			if p.series.total.Snapshot(&served); served.Count() < 200 {
+				t.Errorf("got %d slots served, want one a tick", served.Count())
+			}
+		})
 	}
-	if n := tr.ticker.history.n; n < 200 {
-		t.Errorf("got %d snapshots, want one a tick", n)
+}
+
+// idleAgain waits for the goroutines of the slots so far.
+func (tr *track) idleAgain() {
+	tr.errands.Wait()
+	for calls := 1; calls > 0; runtime.Gosched() {
+		tr.mu.Lock()
+		calls = tr.loop.calls
+		tr.mu.Unlock()
 	}
 }
 
@@ -229,7 +250,7 @@ func BenchmarkTick(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		tick()
-		tr.errands.Wait()
+		tr.idleAgain()
 	}
 }
 
