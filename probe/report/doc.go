@@ -10,7 +10,8 @@
 //	table := report.Table{
 //		Columns: []report.Column{{Report: before}, {Report: after}},
 //		Rows: []report.Row{
-//			{Label: "lag", Metric: "tidestaff.lag.total", Stat: "p50/p95/max"},
+//			{Label: "lag", Metric: "tidestaff.scheduler.lag.duration",
+//				Attrs: []probe.Attr{{Key: "tidestaff.lag.component", Value: "total"}}, Stat: "p50/p95/max"},
 //			{Label: "get_session", Part: "load", Metric: "tidestaff.operation.duration",
 //				Attrs: []probe.Attr{{Key: "tidestaff.operation.name", Value: "get_session"}}, Stat: "p50/p95"},
 //		},

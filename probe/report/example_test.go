@@ -35,8 +35,11 @@ func ExampleStart() {
 	// true true
 }
 
-// lag is a distribution as a probe would describe it.
-var lag = &probe.Desc{Name: "tidestaff.lag.total", Unit: "s", Kind: probe.KindDistribution, Help: "How late a slot is served."}
+// lag is one of the distributions of package lag, and total the part of it that is read.
+var (
+	lag   = &probe.Desc{Name: "tidestaff.scheduler.lag.duration", Unit: "s", Kind: probe.KindDistribution, Help: "How late a slot is served."}
+	total = probe.Attr{Key: "tidestaff.lag.component", Value: "total"}
+)
 
 // reading is a window of one second with a hundred slots.
 func reading(base time.Duration) *probe.Reading {
@@ -45,7 +48,7 @@ func reading(base time.Duration) *probe.Reading {
 	if err != nil {
 		panic(err)
 	}
-	r := core.Recorder(lag)
+	r := core.Recorder(lag, total)
 	for i := range 100 {
 		r.Record(int64(base) * int64(i+1))
 	}
@@ -65,7 +68,7 @@ func ExampleTable() {
 	t := report.Table{
 		Columns: []report.Column{{Report: before}, {Report: after}},
 		Rows: []report.Row{
-			{Label: "lag", Metric: "tidestaff.lag.total", Stat: "p50/p95/max", Unit: "ms"},
+			{Label: "lag", Metric: "tidestaff.scheduler.lag.duration", Attrs: []probe.Attr{total}, Stat: "p50/p95/max", Unit: "ms"},
 			{Label: "wall time", Value: func(r *report.Report) (float64, string, bool) {
 				return r.Duration.Seconds(), "s", true
 			}},
@@ -150,7 +153,7 @@ func ExampleJoin() {
 // The lag of each second, for the tools that read HdrHistogram's logs.
 func ExampleHistogramLog() {
 	var file strings.Builder // an *os.File
-	var log *report.HistogramLog = report.NewHistogramLog(&file, "tidestaff.lag.total")
+	var log *report.HistogramLog = report.NewHistogramLog(&file, "tidestaff.scheduler.lag.duration")
 	for range 2 { // what a window's Next filled
 		if err := log.Add(reading(time.Millisecond)); err != nil {
 			fmt.Println(err)
@@ -158,7 +161,7 @@ func ExampleHistogramLog() {
 	}
 	head, _, _ := strings.Cut(file.String(), "\n")
 	fmt.Println(head, strings.Count(file.String(), "\n")-4)
-	// Output: #[tidestaff.lag.total, by tidestaff] 2
+	// Output: #[tidestaff.scheduler.lag.duration, by tidestaff] 2
 }
 
 // Five runs of each variant, in turns, and what can be said of them.
@@ -175,14 +178,14 @@ func ExampleCompare() {
 		after = append(after, run(2*i+1, time.Duration(600+10*i)*time.Microsecond))
 	}
 	c := report.Compare(report.Repeat("before", before...), report.Repeat("after", after...),
-		report.CompareOptions{Better: map[string]string{"tidestaff.lag.total": "lower"}})
+		report.CompareOptions{Better: map[string]string{"tidestaff.scheduler.lag.duration": "lower"}})
 	for _, one := range c.Changes {
 		fmt.Printf("%s %s: %s, %s\n", one.Metric, one.Stat, one.Verdict, one.Reason)
 	}
 	fmt.Println("worse:", c.Worse())
 	// Output:
-	// tidestaff.lag.total p50: improved, p = 0.0079
-	// tidestaff.lag.total p95: improved, p = 0.0079
+	// tidestaff.scheduler.lag.duration p50: improved, p = 0.0079
+	// tidestaff.scheduler.lag.duration p95: improved, p = 0.0079
 	// worse: false
 }
 
@@ -190,7 +193,7 @@ func ExampleCompare() {
 // looked at how busy the machine was.
 func ExampleReport_AtMost() {
 	rep := report.Of(reading(time.Millisecond))
-	row := report.Row{Label: "lag p95", Metric: "tidestaff.lag.total", Stat: "p95"}
+	row := report.Row{Label: "lag p95", Metric: "tidestaff.scheduler.lag.duration", Attrs: []probe.Attr{total}, Stat: "p95"}
 	fmt.Println(rep.AtMost(row, 0.100))
 	fmt.Println(rep.AtMost(row, 0.010))
 	rep.Unmeasured("100,000 repositories", "there is no object store")
@@ -213,7 +216,7 @@ func ExampleRepeat() {
 	first.Provenance, second.Provenance = report.Provenance{}, report.Provenance{}
 	t := report.Table{
 		Columns: []report.Column{{Report: report.Repeat("after", first, second)}},
-		Rows:    []report.Row{{Label: "lag", Metric: "tidestaff.lag.total", Stat: "p50/max", Unit: "ms"}},
+		Rows:    []report.Row{{Label: "lag", Metric: "tidestaff.scheduler.lag.duration", Attrs: []probe.Attr{total}, Stat: "p50/max", Unit: "ms"}},
 	}
 	if err := t.WriteMarkdown(os.Stdout); err != nil {
 		fmt.Println(err)

@@ -2,6 +2,9 @@ package report
 
 import (
 	"bytes"
+	"compress/zlib"
+	"encoding/base64"
+	"encoding/binary"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +42,7 @@ func TestHistogramLog(t *testing.T) {
 		}
 	}
 
+	wantV2(t, b.String())
 	read := hdrhistogram.NewHistogramLogReader(&b)
 	for i := range 3 {
 		for _, want := range []struct {
@@ -61,6 +65,34 @@ func TestHistogramLog(t *testing.T) {
 	}
 	if h, err := read.NextIntervalHistogram(); h != nil || err != nil {
 		t.Errorf("got %v, %v at the end, want nothing", h, err)
+	}
+}
+
+// wantV2 wants every line to hold a compressed histogram of HdrHistogram's V2 encoding,
+// by the cookies with which it and what is compressed in it begin.
+func wantV2(t *testing.T, log string) {
+	t.Helper()
+	lines := 0
+	for line := range strings.Lines(log) {
+		if strings.HasPrefix(line, "#") || strings.HasPrefix(line, `"StartTimestamp"`) {
+			continue
+		}
+		lines++
+		packed, err := base64.StdEncoding.DecodeString(strings.TrimSpace(line[strings.LastIndex(line, ",")+1:]))
+		if err != nil || len(packed) < 8 || binary.BigEndian.Uint32(packed) != 0x1c849314 {
+			t.Fatalf("got %q, error %v, want a compressed V2 histogram", line, err)
+		}
+		z, err := zlib.NewReader(bytes.NewReader(packed[8:])) // behind the cookie and the length
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cookie uint32
+		if err := binary.Read(z, binary.BigEndian, &cookie); err != nil || cookie != 0x1c849313 {
+			t.Errorf("got the cookie %#x, error %v, want V2's", cookie, err)
+		}
+	}
+	if lines != 6 {
+		t.Errorf("got %d histograms, want 6", lines)
 	}
 }
 

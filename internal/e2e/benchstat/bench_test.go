@@ -122,6 +122,16 @@ func BenchmarkListParallel(b *testing.B) {
 	}, set)
 }
 
+// BenchmarkLag is a second long, which is two hundred slots.
+func BenchmarkLag(b *testing.B) {
+	variant(b)
+	op := func() { time.Sleep(5 * time.Millisecond) }
+	b.Run("usual", func(b *testing.B) { probetest.Loop(b, op, lagp) })
+	b.Run("max", func(b *testing.B) {
+		probetest.Bench{Probes: []probe.Probe{lagp}, Units: []string{"p99-lag-ns", "max-lag-ns"}}.Loop(b, op)
+	})
+}
+
 var kept []byte
 
 // touch makes n bytes resident for a while.

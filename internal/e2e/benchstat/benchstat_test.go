@@ -161,17 +161,7 @@ func TestRow(t *testing.T) {
 	if len(rows) != 1 {
 		t.Fatalf("%d rows, want 1", len(rows))
 	}
-	got := map[string]float64{}
-	for _, v := range rows[0].Values {
-		unit := v.Unit
-		if v.OrigUnit != "" {
-			unit = v.OrigUnit
-		}
-		if _, twice := got[unit]; twice {
-			t.Errorf("%s is there twice", unit)
-		}
-		got[unit] = v.Value
-	}
+	got := units(t, rows[0])
 	for unit, want := range map[string]float64{
 		"queries/op": 7, "rows/op": 6, "full-scans/op": 1, "fs-read-bytes/op": 1000,
 	} {
@@ -186,6 +176,41 @@ func TestRow(t *testing.T) {
 	}
 	if _, there := got["max-lag-ns"]; there {
 		t.Error("a maximum is reported without being asked for")
+	}
+}
+
+// units are the numbers of a row by the units that we gave them.
+func units(t *testing.T, row *benchfmt.Result) map[string]float64 {
+	t.Helper()
+	got := map[string]float64{}
+	for _, v := range row.Values {
+		unit := v.Unit
+		if v.OrigUnit != "" {
+			unit = v.OrigUnit
+		}
+		if _, twice := got[unit]; twice {
+			t.Errorf("%s is there twice", unit)
+		}
+		got[unit] = v.Value
+	}
+	return got
+}
+
+// TestLagRow: the percentiles of lag are in a row, and its maximum if it is asked for.
+func TestLagRow(t *testing.T) {
+	rows := results(t, measure(t, "after", "Lag", "-test.benchtime=200x"))
+	if len(rows) != 2 {
+		t.Fatalf("%d rows, want 2", len(rows))
+	}
+	usual, asked := units(t, rows[0]), units(t, rows[1])
+	if p50, p95, p99 := usual["p50-lag-ns"], usual["p95-lag-ns"], usual["p99-lag-ns"]; p50 <= 0 || p95 < p50 || p99 < p95 {
+		t.Errorf("got %v, %v and %v, want percentiles of lag", p50, p95, p99)
+	}
+	if v, there := usual["max-lag-ns"]; there {
+		t.Errorf("got a maximum of %v without asking for it", v)
+	}
+	if p99, most := asked["p99-lag-ns"], asked["max-lag-ns"]; p99 <= 0 || most < p99*0.999 { // a percentile is the end of its bucket
+		t.Errorf("got a maximum of %v over the percentile %v, want both", most, p99)
 	}
 }
 
