@@ -2,6 +2,7 @@ package fsstat
 
 import (
 	"io"
+	"time"
 
 	"github.com/tidestaff/tidestaff/probe"
 )
@@ -34,13 +35,41 @@ func (t tally) begin(k callKind, l *probe.Label) call {
 }
 
 // end ends the call, and keeps how long it took.
-func (c *call) end() {
+func (c *call) end() { c.endOn(nil) }
+
+// longCall is from where on a call may have waited for something that is no file:
+// a hundred times what one takes that finds its bytes in memory.
+const longCall = 100 * time.Microsecond
+
+// endOn ends the call, and keeps how long it took, unless it took long at what is
+// no file: that is said, and asked only then, so that short calls cost nothing
+// more.
+func (c *call) endOn(of stater) (waited bool) {
 	if c.series == nil {
-		return
+		return false
 	}
-	if ns, ok := c.series.probe.core.End(c.span); ok {
-		c.series.took(c.kind, ns)
+	ns, ok := c.series.probe.core.End(c.span)
+	if !ok {
+		return false
 	}
+	if ns >= int64(longCall) && c.kind != untimed && waits(of) {
+		return true
+	}
+	c.series.took(c.kind, ns)
+	return false
+}
+
+// long says whether the call has taken long so far.
+func (c *call) long() bool { return probe.Now()-c.span.Start() >= int64(longCall) }
+
+// waits says whether what is open is no file or folder, but a pipe, a socket or a
+// terminal, at which a call may wait for ever.
+func waits(of stater) bool {
+	if of == nil {
+		return false
+	}
+	info, err := of.Stat()
+	return err == nil && info != nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
 // on says what file the call was on, and whether it failed there.

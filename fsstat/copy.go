@@ -1,6 +1,7 @@
 package fsstat
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"syscall"
@@ -60,25 +61,53 @@ func (f *File) WriteTo(w io.Writer) (n int64, err error) {
 	if how == byProgram {
 		return io.Copy(w, source{f})
 	}
-	read, p := f.beginCopy()
+	read, p := f.beginCopy(w)
 	n, err = f.File.WriteTo(w)
-	read.end()
+	read.endOn(staterOf(w))
 	read.copied(in, n, how == byKernel, err)
 	f.went(read.tally, p, n)
 	return n, err
 }
 
-// beginCopy begins a copy out of the file, which is one read.
-func (f *File) beginCopy() (call, *pass) {
+// beginCopy begins a copy out of the file to something, which is one read.
+func (f *File) beginCopy(to any) (call, *pass) {
 	if !f.open().watched() {
 		return call{}, nil
 	}
 	p := f.passNow(f.File)
-	k := callCopy
+	k := kindOfCopy(to)
 	if p == streamPass {
 		k = untimed
 	}
 	return f.begin(k), p
+}
+
+// kindOfCopy is the kind of a copy whose other side is something: one that cannot
+// say what it is, such as a connection, is no file, and may be waited for.
+func kindOfCopy(other any) callKind {
+	if staterOf(other) == nil {
+		return untimed
+	}
+	return callCopy
+}
+
+// staterOf is what says what something is, nil if nothing does.
+func staterOf(v any) stater {
+	if f, ok := v.(*File); ok {
+		return f.bare() // its own would be counted
+	}
+	s, _ := v.(stater)
+	return s
+}
+
+// sides are the errors of a copy's two sides. A copy that fails before its first
+// byte is what failed alone: nothing was read, or nothing written.
+func sides(n int64, err error) (read, written bool, readErr, writeErr error) {
+	failed, ok := errors.AsType[*fs.PathError](err)
+	if ok && failed.Op == "read" || errors.Is(err, syscall.EISDIR) { // no folder is open for writing
+		return true, n > 0, err, nil
+	}
+	return n > 0 || err == nil, true, nil, err
 }
 
 // copyTo copies to a File, and counts on both sides.
@@ -90,28 +119,38 @@ func (f *File) copyTo(to *File) (n int64, err error) {
 	if how == byProgram {
 		return io.Copy(sink{to}, source{f})
 	}
-	read, p := f.beginCopy()
-	written := to.beginFill(read)
+	read, p := f.beginCopy(to)
+	written := to.beginFill(read, f)
 	n, err = f.File.WriteTo(to.File)
 	read.end()
 	written.end()
-	read.copied(in, n, how == byKernel, err)
-	written.copied(out, n, how == byKernel, nil)
+	counted(read, written, n, how == byKernel, err)
 	f.went(read.tally, p, n)
 	return n, err
 }
 
-// beginFill begins a copy into the file, which is one write. Its time is that of
-// the read, if that is timed.
-func (f *File) beginFill(read call) call {
+// counted counts both sides of a copy; the zero call is none.
+func counted(read, written call, n int64, kernel bool, err error) {
+	hasRead, hasWritten, readErr, writeErr := sides(n, err)
+	if hasRead {
+		read.copied(in, n, kernel, readErr)
+	}
+	if hasWritten {
+		written.copied(out, n, kernel, writeErr)
+	}
+}
+
+// beginFill begins a copy into the file from something, which is one write. Its
+// time is that of the read, if that is timed.
+func (f *File) beginFill(read call, from any) call {
 	if !f.open().watched() {
 		return call{}
 	}
-	f.use()
+	f.change()
 	if read.series != nil {
 		return f.begin(untimed)
 	}
-	return f.begin(callCopy)
+	return f.begin(kindOfCopy(from))
 }
 
 // ReadFrom is that of *os.File, which io.Copy calls if the source has no
@@ -138,20 +177,19 @@ func (f *File) ReadFrom(r io.Reader) (n int64, err error) {
 	if ours != nil {
 		// Package os recognises its own type only.
 		r = ours.File
-		read, p = ours.beginCopy()
+		read, p = ours.beginCopy(f)
 		if limited != nil {
 			r = &io.LimitedReader{R: ours.File, N: limited.N}
 		}
 	}
-	written := f.beginFill(read)
+	written := f.beginFill(read, from)
 	n, err = f.File.ReadFrom(r)
-	written.end()
+	written.endOn(staterOf(from))
 	read.end()
 	if bare, ok := r.(*io.LimitedReader); ok {
 		limited.N = bare.N
 	}
-	read.copied(in, n, how == byKernel, nil)
-	written.copied(out, n, how == byKernel, err)
+	counted(read, written, n, how == byKernel, err)
 	if p != nil {
 		ours.went(read.tally, p, n)
 	}

@@ -201,3 +201,48 @@ func TestServeContent(t *testing.T) {
 	<-served
 	check(Counts{Opens: 1, Reads: 2, BytesRead: 300_000, KernelRead: 300_000 - 512})
 }
+
+// A copy that fails before its first byte is one operation that failed: nothing
+// was read from what cannot be written to, and nothing written of what cannot be
+// read.
+func TestFailedCopy(t *testing.T) {
+	if !seesKernel {
+		t.Skip("what a copy is made of is another thing elsewhere")
+	}
+	path, dir := tempFile(t, 1000), t.TempDir()
+	for _, tt := range []struct {
+		what string
+		from string
+		flag int // of what is written to
+		bare bool
+		want Counts
+	}{
+		{"out of a folder", dir, os.O_WRONLY, false, Counts{Opens: 2, Reads: 1, Errors: map[string]int64{"EISDIR": 1}}},
+		{"out of a bare folder", dir, os.O_WRONLY, true, Counts{Opens: 1}},
+		{"into what is for reading", path, os.O_RDONLY, false, Counts{Opens: 2, Writes: 1, Errors: map[string]int64{"EBADF": 1}}},
+		{"from a bare file into that", path, os.O_RDONLY, true, Counts{Opens: 1, Writes: 1, Errors: map[string]int64{"EBADF": 1}}},
+	} {
+		for name, do := range map[string]func(to *File, from io.Reader) (int64, error){
+			"ReadFrom": func(to *File, from io.Reader) (int64, error) { return to.ReadFrom(from) },
+			"Copy":     func(to *File, from io.Reader) (int64, error) { return io.Copy(to, from) },
+		} {
+			files, check := counting(t)
+			to := must[*File](t)(files.OpenFile(path+".to", os.O_CREATE|tt.flag, 0o600))
+			var from io.ReadCloser
+			if tt.bare {
+				from = must[*os.File](t)(os.Open(tt.from))
+			} else {
+				from = must[*File](t)(files.Open(tt.from))
+			}
+			if n, err := do(to, from); n != 0 || err == nil {
+				t.Errorf("%s %s: got %d, %v, want an error", name, tt.what, n, err)
+			}
+			from.Close()
+			to.Close()
+			check(tt.want)
+			if t.Failed() {
+				t.Fatal(name, " ", tt.what)
+			}
+		}
+	}
+}

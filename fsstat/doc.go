@@ -15,6 +15,10 @@
 //	gofmt -w -r 'os.OpenFile -> files.OpenFile' .
 //	gofmt -w -r 'os.Create -> files.Create' .
 //	gofmt -w -r 'os.CreateTemp -> files.CreateTemp' .
+//	gofmt -w -r 'os.Truncate -> files.Truncate' .
+//	gofmt -w -r 'os.CopyFS -> files.CopyFS' .
+//	gofmt -w -r 'os.NewFile -> files.NewFile' .
+//	gofmt -w -r 'os.Pipe -> files.Pipe' .
 //	gofmt -w -r 'os.ReadDir -> files.ReadDir' .
 //	gofmt -w -r 'os.Stat -> files.Stat' .
 //	gofmt -w -r 'os.Lstat -> files.Lstat' .
@@ -46,10 +50,12 @@
 //   - tidestaff.file.errors by the kernel's name, such as ENOENT; what package os
 //     says by itself is closed, deadline, invalid and so on. io.EOF is none.
 //   - tidestaff.file.operation.duration of each call. A ReadFile, a WriteFile and a
-//     copy are one each. Pipes, sockets and terminals are left out: what is waited
-//     for there is no file.
+//     copy are one each. Pipes, sockets and terminals are left out from when they are
+//     known, by the first read or by a call of 100 µs or more: what is waited for
+//     there is no file. So is a copy to or from a connection.
 //   - tidestaff.file.read_sizes: the program's reads by how many bytes they brought.
-//   - tidestaff.file.unread_opens: opened for reading, and closed without a read.
+//   - tidestaff.file.unread_opens: opened for reading and for nothing else, and
+//     closed without a read or any other use, its Stat, Sync or descriptor among them.
 //   - tidestaff.file.passes: files whose reading was begun, by what had become of them
 //     since they were last read: first, unchanged, grown, changed, or unknown beyond
 //     the number of files that are compared. And

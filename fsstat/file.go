@@ -40,7 +40,7 @@ func (f *File) open() *handle {
 func (f *File) Read(b []byte) (n int, err error) {
 	c, p := f.open().beginRead(f.bare())
 	n, err = f.bare().Read(b)
-	c.end()
+	f.open().end(&c, f.bare())
 	c.moved(in, int64(n), err)
 	f.open().went(c.tally, p, int64(n))
 	return n, err
@@ -50,7 +50,7 @@ func (f *File) Read(b []byte) (n int, err error) {
 func (f *File) ReadAt(b []byte, off int64) (n int, err error) {
 	c, p := f.open().beginRead(f.bare())
 	n, err = f.bare().ReadAt(b, off)
-	c.end()
+	f.open().end(&c, f.bare())
 	c.moved(in, int64(n), err)
 	p.read(c.tally, off, int64(n))
 	return n, err
@@ -60,7 +60,7 @@ func (f *File) ReadAt(b []byte, off int64) (n int, err error) {
 func (f *File) Write(b []byte) (n int, err error) {
 	c := f.open().beginWrite(f.bare())
 	n, err = f.bare().Write(b)
-	c.end()
+	f.open().end(&c, f.bare())
 	c.moved(out, int64(n), err)
 	return n, err
 }
@@ -69,7 +69,7 @@ func (f *File) Write(b []byte) (n int, err error) {
 func (f *File) WriteString(s string) (n int, err error) {
 	c := f.open().beginWrite(f.bare())
 	n, err = f.bare().WriteString(s)
-	c.end()
+	f.open().end(&c, f.bare())
 	c.moved(out, int64(n), err)
 	return n, err
 }
@@ -78,14 +78,14 @@ func (f *File) WriteString(s string) (n int, err error) {
 func (f *File) WriteAt(b []byte, off int64) (n int, err error) {
 	c := f.open().beginWrite(f.bare())
 	n, err = f.bare().WriteAt(b, off)
-	c.end()
+	f.open().end(&c, f.bare())
 	c.moved(out, int64(n), err)
 	return n, err
 }
 
 // Stat is that of *os.File.
 func (f *File) Stat() (fs.FileInfo, error) {
-	c := f.open().begin(callStat)
+	c := f.open().beginStat()
 	info, err := f.bare().Stat()
 	c.end()
 	c.count(opStat, err)
@@ -121,7 +121,7 @@ func (f *File) Readdirnames(n int) ([]string, error) {
 
 // Seek is that of *os.File. It is not counted.
 func (f *File) Seek(offset int64, whence int) (int64, error) {
-	at, err := f.bare().Seek(offset, whence)
+	at, err := f.used().Seek(offset, whence)
 	if err == nil {
 		f.moved(at)
 	}
@@ -130,7 +130,7 @@ func (f *File) Seek(offset int64, whence int) (int64, error) {
 
 // Close is that of *os.File. It is not counted, but its error is.
 func (f *File) Close() error {
-	c := f.open().close()
+	c := f.open().close(f.bare())
 	err := f.bare().Close()
 	c.end()
 	c.failed(err)
@@ -141,7 +141,7 @@ func (f *File) Close() error {
 // the connection's Read moves the file's position are counted as read and as
 // copied by the kernel: that is how package net sends a file.
 func (f *File) SyscallConn() (syscall.RawConn, error) {
-	c, err := f.bare().SyscallConn()
+	c, err := f.used().SyscallConn()
 	if err != nil || f.opener.probe == nil {
 		return c, err
 	}

@@ -21,7 +21,14 @@ import (
 //
 // Files count under the names that fsys knows them by; an *os.File under its own.
 // One of package os, an os.DirFS or a Root's, is as [View.DirFS] and [Root.FS].
+// One that the probe counts already is what it was, and so is any for a nil Probe.
 func (v View) FS(fsys fs.FS) fs.FS {
+	if v.probe == nil {
+		return fsys
+	}
+	if ours, ok := fsys.(interface{ countedBy(*Probe) bool }); ok && ours.countedBy(v.probe) {
+		return fsys
+	}
 	if of := v.osFS(fsys); of != nil {
 		return of
 	}
@@ -30,7 +37,12 @@ func (v View) FS(fsys fs.FS) fs.FS {
 
 // DirFS is os.DirFS: what [View.FS] does, but that a ReadFile is seen in full, and
 // files count under paths that begin with dir.
-func (v View) DirFS(dir string) fs.FS { return &dirFS{v.newFS(os.DirFS(dir), dir), true} }
+func (v View) DirFS(dir string) fs.FS {
+	if v.probe == nil {
+		return os.DirFS(dir)
+	}
+	return &dirFS{v.newFS(os.DirFS(dir), dir), true}
+}
 
 // A fileSystem counts the operations of another one.
 type fileSystem struct {
@@ -40,6 +52,9 @@ type fileSystem struct {
 }
 
 func (v View) newFS(fsys fs.FS, dir string) *fileSystem { return &fileSystem{v, fsys, dir} }
+
+// countedBy says whether the probe counts the operations.
+func (f *fileSystem) countedBy(p *Probe) bool { return f.view.probe == p }
 
 // A fileSystem has every optional interface of package io/fs: where the inner one
 // has not, it does what package io/fs would do instead.
@@ -68,11 +83,12 @@ func (f *fileSystem) Open(name string) (fs.File, error) {
 	v := f.view.settled()
 	c := v.begin(callOpen)
 	inner, err := f.open(v, name)
-	c.end()
 	if err != nil {
+		c.end()
 		c.opened(f.path(name), err)
 		return inner, err
 	}
+	c.endOn(inner)
 	if bare, ok := inner.(*os.File); ok {
 		return openedFile(v, c, bare), nil
 	}

@@ -269,3 +269,29 @@ func TestCopyFS(t *testing.T) {
 	wantFile(t, to+"/link", content(5000))
 	check(Counts{Opens: 2, ReadDirs: 1, Stats: 3, Reads: 1, BytesRead: 5000, KernelRead: 5000})
 }
+
+// A nil probe gives back the very file system that it was given, and what a probe
+// counts already is not counted twice.
+func TestFSAsItIs(t *testing.T) {
+	m := &fstest.MapFS{"a": {Data: []byte("text")}}
+	if got := (*Probe)(nil).FS(m); got != fs.FS(m) {
+		t.Errorf("got %T of a nil probe, want the file system itself", got)
+	}
+	if got := (View{}).DirFS("x"); got != os.DirFS("x") {
+		t.Errorf("got %T of a nil probe, want that of package os", got)
+	}
+	if got, want := must[*Root](t)((*Probe)(nil).OpenRoot(".")), must[*os.Root](t)(os.OpenRoot(".")); reflect.TypeOf(got.FS()) != reflect.TypeOf(want.FS()) {
+		t.Errorf("got %T of a nil probe, want %T", got.FS(), want.FS())
+	}
+	files, check := counting(t)
+	for _, fsys := range []fs.FS{files.FS(m), files.DirFS("testdata/tree"), must[fs.FS](t)(fs.Sub(files.FS(m), "."))} {
+		if got := files.probe.As("other").FS(fsys); got != fsys {
+			t.Errorf("got another one of %T, which is counted already", fsys)
+		}
+	}
+	must[[]byte](t)(fs.ReadFile(files.FS(files.FS(m)), "a"))
+	check(Counts{Opens: 1, Reads: 1, BytesRead: 4})
+	if got := New(Options{}).FS(files.FS(m)); got == files.FS(m) {
+		t.Error("another probe does not count what the first one does")
+	}
+}

@@ -3,6 +3,7 @@ package fsstat
 import (
 	"io"
 	"io/fs"
+	"os"
 	"sync/atomic"
 
 	"github.com/tidestaff/tidestaff/probe"
@@ -11,14 +12,14 @@ import (
 // A handle is what is known of something open: for whom its operations count
 // and how far it has been read.
 type handle struct {
-	opener View   // what it was opened through
-	name   string // as it was opened by
-	opened int64  // epoch of the probe when the open was counted, 0 if it was not
-	reads  bool   // opened for reading
+	opener View        // what it was opened through
+	name   string      // as it was opened by
+	opened int64       // epoch of the probe when the open was counted, 0 if it was not
+	reads  bool        // opened for reading, and for nothing else
+	used   atomic.Bool // for something else all the same
 
 	label atomic.Pointer[probe.Label] // nil until an operation is watched
 	row   atomic.Pointer[row]         // the same
-	turns atomic.Int64                // reads and writes, for every which one is timed
 
 	pass atomic.Pointer[pass] // that reads belong to; nil before the first
 	at   atomic.Int64         // the position, as far as the probe has seen it move
@@ -57,7 +58,7 @@ func (h *handle) beginOften(k callKind) call {
 	}
 	t, l := h.tally()
 	switch every := h.opener.probe.every; {
-	case every == 1, every > 1 && h.turns.Add(1)%every == 1:
+	case every == 1, every > 1 && t.series.turns.Add(1)%every == 1:
 		return t.begin(k, l)
 	}
 	return call{tally: t}
@@ -110,6 +111,19 @@ func (h *handle) went(t tally, p *pass, n int64) {
 	}
 }
 
+// end ends a call on what is open, which may turn out to be no file.
+func (h *handle) end(c *call, of stater) {
+	if c.series == nil {
+		return
+	}
+	if h.pass.Load().compares() {
+		of = nil // it is a file
+	}
+	if c.endOn(of) {
+		h.pass.Store(streamPass)
+	}
+}
+
 // moved notes that the position is now at another place. Back at the start,
 // after all had been read, another pass begins.
 func (h *handle) moved(at int64) {
@@ -122,9 +136,17 @@ func (h *handle) moved(at int64) {
 	}
 }
 
-// use notes that the handle is used for something else than reading. What it
-// writes to is not compared: neither content nor position is foretold then.
+// use notes that the handle is used for something else than reading.
 func (h *handle) use() {
+	if !h.used.Load() {
+		h.used.Store(true)
+	}
+}
+
+// change notes that the handle is written to or listed. It is not compared then:
+// neither content nor position is foretold.
+func (h *handle) change() {
+	h.use()
 	if p := h.pass.Load(); p == nil || p.compares() {
 		h.pass.Store(plainPass)
 	}
@@ -143,26 +165,49 @@ func (h *handle) beginWrite(to stater) call {
 	if p == streamPass {
 		return h.beginOften(untimed)
 	}
-	h.use()
+	h.change()
 	return h.beginOften(callWrite)
+}
+
+// beginStat begins a look at what is open.
+func (h *handle) beginStat() call {
+	if h != nil {
+		h.use()
+	}
+	return h.begin(callStat)
 }
 
 // beginList begins the reading of a directory.
 func (h *handle) beginList() call {
 	if h.watched() {
-		h.use()
+		h.change()
 	}
 	return h.begin(callReadDir)
 }
 
-// close begins the close, and counts an open that was in vain.
-func (h *handle) close() call {
+// close begins the close, and counts an open that was in vain: for reading alone,
+// and used for nothing since, all of which was watched.
+func (h *handle) close(of stater) call {
 	c := h.begin(untimed)
-	if c.series != nil && h.opened != 0 && h.reads && h.pass.CompareAndSwap(nil, plainPass) {
+	if c.series == nil || !h.reads || h.used.Load() || h.opened != c.series.probe.epoch.Load() {
+		return c
+	}
+	if h.pass.CompareAndSwap(nil, plainPass) && !movedElsewhere(of) {
 		c.series.leftUnread()
 		if c.row != nil {
 			c.row.add(rowUnread, 1)
 		}
 	}
 	return c
+}
+
+// movedElsewhere says whether an *os.File was read around the probe, by the one
+// that is embedded in a File.
+func movedElsewhere(of stater) bool {
+	f, ok := of.(*os.File)
+	if !ok {
+		return false
+	}
+	at, err := f.Seek(0, io.SeekCurrent)
+	return err == nil && at > 0
 }

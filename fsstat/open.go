@@ -48,21 +48,34 @@ func (v View) File(f *os.File) *File {
 	return v.settled().file(f)
 }
 
+// NewFile is os.NewFile, with the operations of the file counted.
+func (v View) NewFile(fd uintptr, name string) *File { return v.File(os.NewFile(fd, name)) }
+
+// Pipe is os.Pipe, with the operations of both ends counted.
+func (v View) Pipe() (r, w *File, err error) {
+	from, to, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	return v.File(from), v.File(to), nil
+}
+
 // open counts an open of name, unless the opened file says another one.
 func (v View) open(name string, flag int, open func() (*os.File, error)) (*File, error) {
 	v = v.settled()
 	c := v.begin(callOpen)
 	f, err := v.opening(name).of(open)
-	c.end()
 	if err != nil {
+		c.end()
 		c.opened(name, err)
 		return nil, err
 	}
+	c.endOn(f)
 	file := v.file(f)
 	file.appends = flag&os.O_APPEND != 0
 	if c.series != nil {
 		c.opened(f.Name(), nil)
-		file.openedBy(c, flag&os.O_WRONLY == 0)
+		file.openedBy(c, flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE) == 0)
 	}
 	return file, nil
 }
@@ -168,6 +181,9 @@ func (v View) WriteFile(name string, data []byte, perm fs.FileMode) error {
 // error is the one that counts.
 func (c *call) writeFile(f *os.File, data []byte) error {
 	n, err := f.Write(data)
+	if c.long() && waits(f) {
+		c.kind = untimed
+	}
 	c.moved(out, int64(n), err)
 	if closed := f.Close(); err == nil {
 		err = closed

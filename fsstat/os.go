@@ -33,6 +33,9 @@ func (p *Probe) WriteFile(name string, data []byte, perm fs.FileMode) error {
 	return p.here().WriteFile(name, data, perm)
 }
 
+// Truncate is os.Truncate; see [View.Truncate].
+func (p *Probe) Truncate(name string, size int64) error { return p.here().Truncate(name, size) }
+
 // ReadDir is os.ReadDir.
 func (p *Probe) ReadDir(name string) ([]fs.DirEntry, error) { return p.here().ReadDir(name) }
 
@@ -44,6 +47,15 @@ func (p *Probe) Lstat(name string) (fs.FileInfo, error) { return p.here().Lstat(
 
 // Readlink is os.Readlink.
 func (p *Probe) Readlink(name string) (string, error) { return p.here().Readlink(name) }
+
+// CopyFS is os.CopyFS; see [View.CopyFS].
+func (p *Probe) CopyFS(dir string, fsys fs.FS) error { return p.here().CopyFS(dir, fsys) }
+
+// NewFile is os.NewFile; see [View.NewFile].
+func (p *Probe) NewFile(fd uintptr, name string) *File { return p.here().NewFile(fd, name) }
+
+// Pipe is os.Pipe; see [View.Pipe].
+func (p *Probe) Pipe() (r, w *File, err error) { return p.here().Pipe() }
 
 // OpenRoot is os.OpenRoot.
 func (p *Probe) OpenRoot(name string) (*Root, error) { return p.here().OpenRoot(name) }

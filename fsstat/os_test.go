@@ -1,9 +1,16 @@
 package fsstat
 
 import (
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/token"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -11,6 +18,7 @@ import (
 var renamed = map[string]any{
 	"ReadFile": os.ReadFile, "WriteFile": os.WriteFile, "Open": os.Open, "OpenFile": os.OpenFile, "Create": os.Create,
 	"CreateTemp": os.CreateTemp, "ReadDir": os.ReadDir, "Stat": os.Stat, "Lstat": os.Lstat, "Readlink": os.Readlink,
+	"Truncate": os.Truncate, "CopyFS": os.CopyFS, "NewFile": os.NewFile, "Pipe": os.Pipe,
 	"DirFS": os.DirFS, "OpenRoot": os.OpenRoot, "OpenInRoot": os.OpenInRoot,
 }
 
@@ -58,4 +66,46 @@ func sameSignature(got, want reflect.Type) bool {
 		same = got.Out(i) == out
 	}
 	return same
+}
+
+// What package os has beside these opens, reads, writes, lists and looks at no
+// file. A new function of package os fails here until it is in one of the lists.
+var notFiles = strings.Fields(`
+	Chdir Chmod Chown Chtimes Clearenv Environ Executable Exit Expand ExpandEnv FindProcess Getegid Getenv Geteuid Getgid
+	Getgroups Getpagesize Getpid Getppid Getuid Getwd Hostname IsExist IsNotExist IsPathSeparator IsPermission IsTimeout Lchown
+	Link LookupEnv Mkdir MkdirAll MkdirTemp NewSyscallError Remove RemoveAll Rename SameFile Setenv StartProcess Symlink TempDir
+	Unsetenv UserCacheDir UserConfigDir UserHomeDir`)
+
+func TestNothingMissing(t *testing.T) {
+	pkg, err := build.Import("os", "", 0)
+	if err != nil {
+		t.Skipf("the source of package os is not here: %v", err)
+	}
+	for _, name := range pkg.GoFiles {
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(pkg.Dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range f.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok || f.Recv != nil || !f.Name.IsExported() {
+				continue
+			}
+			if name := f.Name.Name; renamed[name] == nil && !slices.Contains(notFiles, name) {
+				t.Errorf("os.%s is in neither list", name)
+			}
+		}
+	}
+}
+
+// Roots count by the same methods as *os.Root has, or pass on.
+func TestRootMethods(t *testing.T) {
+	bare, ours := reflect.TypeFor[*os.Root](), reflect.TypeFor[*Root]()
+	for i := range bare.NumMethod() {
+		want := bare.Method(i)
+		got, ok := ours.MethodByName(want.Name)
+		if !ok || got.Type.NumIn() != want.Type.NumIn() || got.Type.NumOut() != want.Type.NumOut() {
+			t.Errorf("%s: got %v, want %v", want.Name, got.Type, want.Type)
+		}
+	}
 }

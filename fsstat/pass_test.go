@@ -293,3 +293,20 @@ func TestForeignPasses(t *testing.T) {
 	}
 	check("MapFS", Passes{First: 1, Unchanged: 1, Avoidable: 4})
 }
+
+// A pass that found nothing, because it read nothing, is none: the next one is
+// still the first.
+func TestEmptyPass(t *testing.T) {
+	files, check := passing(t)
+	path := tempFile(t, 100)
+	f := must[*File](t)(files.Open(path))
+	must[int](t)(f.Read(nil))
+	must[int64](t)(f.Seek(0, io.SeekEnd))
+	if _, err := f.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("got %v, want EOF", err)
+	}
+	f.Close()
+	check("empty", Passes{})
+	must[[]byte](t)(files.ReadFile(path))
+	check("the first with something in it", Passes{First: 1})
+}

@@ -1,6 +1,10 @@
 package fsstat
 
 import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"io"
 	"math"
 	"path/filepath"
 	"strings"
@@ -24,7 +28,7 @@ var (
 	descPathAvoidable = &probe.Desc{Name: "tidestaff.file.path.avoidable_io", Unit: "By", Kind: probe.KindCounter, Detail: true,
 		Help: "Bytes by path that had been read before and had apparently not changed since."}
 	descPathUnread = &probe.Desc{Name: "tidestaff.file.path.unread_opens", Unit: "{open}", Kind: probe.KindCounter, Detail: true,
-		Help: "Opens by path without a read, a write or a listing."}
+		Help: "Opens by path for reading alone, without a read or any other use."}
 	descPathSize = &probe.Desc{Name: "tidestaff.file.path.size", Unit: "By", Kind: probe.KindGauge, Detail: true,
 		Help: "The size of the file when it was last begun to be read."}
 
@@ -86,24 +90,52 @@ func (p *Probe) row(name string, err error) *row {
 // one on memory.
 const longestPath = 256
 
-// Path is the path under which the file of that name is counted:
-// filepath.Clean, what [Options].Path makes of that, and of a very long one the
-// last 256 bytes.
+// Path is the path under which the file of that name is counted: filepath.Clean
+// and what [Options].Path makes of that, unless it is nothing. Of a very long one it
+// is the last 256 bytes, with a number that tells it from others which end alike.
+// Bytes that are not UTF-8 are written as \xff is: in a report they would all be
+// the same.
 func (p *Probe) Path(name string) string {
 	if name != "" {
 		name = filepath.Clean(name)
 	}
-	if p.rename != nil {
-		name = p.rename(name)
+	if p == nil {
+		return name
 	}
-	if len(name) > longestPath {
-		cut := len(name) - longestPath
-		for cut < len(name) && !utf8.RuneStart(name[cut]) {
-			cut++
+	if p.rename != nil {
+		name = cmp.Or(p.rename(name), name)
+	}
+	if len(name) <= longestPath && utf8.ValidString(name) {
+		return name
+	}
+	whole := name
+	if name = name[max(len(name)-longestPath, 0):]; len(name) < len(whole) {
+		for n := 0; n < utf8.UTFMax-1 && name != "" && !utf8.RuneStart(name[0]); n++ {
+			name = name[1:]
 		}
-		name = strings.Clone("…" + name[cut:])
+	}
+	name = writtenOut(name)
+	if len(whole) > longestPath {
+		h := fnv.New32a()
+		_, _ = io.WriteString(h, whole)
+		name = fmt.Sprintf("…%08x…%s", h.Sum32(), name)
 	}
 	return name
+}
+
+// writtenOut is the name with what is no UTF-8 written out.
+func writtenOut(name string) string {
+	var b strings.Builder
+	for len(name) > 0 {
+		r, n := utf8.DecodeRuneInString(name)
+		if r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&b, `\x%02x`, name[0])
+		} else {
+			b.WriteString(name[:n])
+		}
+		name = name[n:]
+	}
+	return b.String()
 }
 
 // add adds to one of the counters.

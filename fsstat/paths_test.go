@@ -1,6 +1,8 @@
 package fsstat
 
 import (
+	"fmt"
+	"hash/fnv"
 	"io"
 	"io/fs"
 	"os"
@@ -97,6 +99,13 @@ func TestPathNames(t *testing.T) {
 		}, path)
 	}})
 	long := strings.Repeat("ä/", 300) + "end"
+	cut := func(whole string) string {
+		h := fnv.New32a()
+		_, _ = io.WriteString(h, filepath.FromSlash(whole))
+		return fmt.Sprintf("…%08x…", h.Sum32())
+	}
+	latin := strings.Repeat("\xe4", 300)
+	nothing := New(Options{Path: func(string) string { return "" }})
 	for _, tt := range []struct {
 		p          *Probe
 		name, want string
@@ -104,7 +113,12 @@ func TestPathNames(t *testing.T) {
 		{New(Options{}), "a/../b//c", "b/c"},
 		{New(Options{}), "", ""},
 		{digits, "runs/./0012.log", "runs/NNNN.log"},
-		{New(Options{}), long, "…/" + strings.Repeat("ä/", 84) + "end"},
+		{New(Options{}), long, cut(long) + "/" + strings.Repeat("ä/", 84) + "end"},
+		{New(Options{}), "x/" + long, cut("x/"+long) + "/" + strings.Repeat("ä/", 84) + "end"},
+		{New(Options{}), "b\xe4r", `b\xe4r`},
+		{New(Options{}), latin, cut(latin) + strings.Repeat(`\xe4`, 256)},
+		{nothing, "a/./b", "a/b"},
+		{nil, "a/./b", "a/b"},
 	} {
 		if got := tt.p.Path(filepath.FromSlash(tt.name)); got != filepath.FromSlash(tt.want) {
 			t.Errorf("Path(%q): got %q, want %q", tt.name, got, tt.want)
@@ -232,43 +246,6 @@ func TestLacksBuffer(t *testing.T) {
 		if got := sizeNames[sizeClass(n)]; got != want {
 			t.Errorf("a read of %d bytes: got class %s, want %s", n, got, want)
 		}
-	}
-}
-
-// Opened and never read is an open for reading that nothing came of.
-func TestUnread(t *testing.T) {
-	files, _ := counting(t)
-	p := files.probe
-	path, dir := tempFile(t, 10), t.TempDir()
-	for _, tt := range []struct {
-		what string
-		flag int
-		use  func(*File)
-		want int64
-	}{
-		{"nothing", os.O_RDONLY, func(*File) {}, 1},
-		{"a stat", os.O_RDONLY, func(f *File) { _, _ = f.Stat() }, 1},
-		{"two closes", os.O_RDONLY, func(f *File) { f.Close() }, 1},
-		{"a read", os.O_RDONLY, func(f *File) { _, _ = f.Read(make([]byte, 1)) }, 0},
-		{"a read at an offset", os.O_RDONLY, func(f *File) { _, _ = f.ReadAt(make([]byte, 1), 0) }, 0},
-		{"a copy", os.O_RDONLY, func(f *File) { _, _ = io.Copy(io.Discard, f) }, 0},
-		{"a write", os.O_RDWR, func(f *File) { _, _ = f.Write([]byte("x")) }, 0},
-		{"for writing", os.O_WRONLY, func(*File) {}, 0},
-	} {
-		w := watch(t, p)
-		f := must[*File](t)(files.OpenFile(path, tt.flag, 0))
-		tt.use(f)
-		f.Close()
-		if s := statsOf(t, w.Close()); s.Unread != tt.want {
-			t.Errorf("%s: got %d unread, want %d", tt.what, s.Unread, tt.want)
-		}
-	}
-	w := watch(t, p)
-	f := must[*File](t)(files.Open(dir))
-	_, _ = f.ReadDir(-1)
-	f.Close()
-	if s := statsOf(t, w.Close()); s.Unread != 0 {
-		t.Errorf("a listing: got %d unread, want 0", s.Unread)
 	}
 }
 

@@ -3,6 +3,7 @@ package fsstat
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"hash/maphash"
 	"slices"
 	"sync/atomic"
@@ -27,13 +28,14 @@ type Options struct {
 	MaxPaths int
 	// Path makes of a cleaned path the one under which the file is counted, for
 	// names that are made up for each file; nil leaves them as they are. It is
-	// called at each open and may be called by several goroutines at once.
+	// called at each open and may be called by several goroutines at once. A path of
+	// which it makes nothing stays as it is.
 	Path func(path string) string
 	// NoIdentity spares the fstat by which a file that was opened is
 	// recognised: passes over unchanged files are then unknown, ReadFile's too.
 	NoIdentity bool
-	// TimeEvery is for every how many reads and writes of a [File] one is timed
-	// and seen by [Probe.Overlapping]; 0 means each, and less than 0 none. All are
+	// TimeEvery is for every how many reads and writes of a role one is timed and
+	// seen by [Probe.Overlapping]; 0 means each, and less than 0 none. All are
 	// counted. Other calls are always timed.
 	TimeEvery int
 	// WatchDirs are folders, without those below them, in which opens that go
@@ -126,11 +128,22 @@ func (p *Probe) sample() {
 	p.io.sample()
 }
 
-// Watch implements [probe.Probe].
-func (p *Probe) Watch() (*probe.Window, error) { return p.core.Watch() }
+// Watch implements [probe.Probe]. A nil Probe has nothing to see, and a
+// [probe.Set] says so.
+func (p *Probe) Watch() (*probe.Window, error) {
+	if p == nil {
+		return nil, fmt.Errorf("fsstat: the probe is nil: %w", probe.ErrUnsupported)
+	}
+	return p.core.Watch()
+}
 
 // Describe implements [probe.Probe].
-func (p *Probe) Describe() []*probe.Desc { return p.core.Describe() }
+func (p *Probe) Describe() []*probe.Desc {
+	if p == nil {
+		return nil
+	}
+	return p.core.Describe()
+}
 
 // Overlapping appends to dst the file operations that overlapped the last d,
 // without a lock; see [probe.Core.Overlapping]. Their name is the method that
@@ -138,6 +151,9 @@ func (p *Probe) Describe() []*probe.Desc { return p.core.Describe() }
 // from its open to its last read; a copy by the kernel between two Files is
 // two, a read and a write.
 func (p *Probe) Overlapping(dst []probe.Overlap, d time.Duration) []probe.Overlap {
+	if p == nil {
+		return dst
+	}
 	return p.core.Overlapping(dst, d)
 }
 

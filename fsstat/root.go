@@ -113,4 +113,9 @@ func (r *Root) Readlink(name string) (string, error) {
 }
 
 // FS is that of *os.Root, with its operations counted.
-func (r *Root) FS() fs.FS { return &dirFS{r.view.newFS(r.Root.FS(), r.Name()), false} }
+func (r *Root) FS() fs.FS {
+	if r.view.probe == nil {
+		return r.Root.FS()
+	}
+	return &dirFS{r.view.newFS(r.Root.FS(), r.Name()), false}
+}

@@ -43,7 +43,7 @@ func (s *stream) about() stater {
 func (s *stream) Read(b []byte) (int, error) {
 	c, p := s.beginRead(s.about())
 	n, err := s.inner.(io.Reader).Read(b)
-	c.end()
+	s.end(&c, s.about())
 	c.moved(in, int64(n), err)
 	c.series.fromElsewhere(int64(n))
 	s.went(c.tally, p, int64(n))
@@ -58,7 +58,7 @@ func (s *streamFile) Read(b []byte) (int, error) { return (*stream)(s).Read(b) }
 
 // Stat implements [fs.File].
 func (s *streamFile) Stat() (fs.FileInfo, error) {
-	c := s.begin(callStat)
+	c := s.beginStat()
 	info, err := s.inner.(fs.File).Stat()
 	c.end()
 	c.count(opStat, err)
@@ -67,7 +67,7 @@ func (s *streamFile) Stat() (fs.FileInfo, error) {
 
 // Close implements [io.Closer].
 func (s *stream) Close() error {
-	c := s.close()
+	c := s.close(nil)
 	err := s.inner.(io.Closer).Close()
 	c.end()
 	c.failed(err)
@@ -95,6 +95,7 @@ func (s *streamDir) ReadDir(n int) ([]fs.DirEntry, error) {
 
 // Seek implements [io.Seeker].
 func (s *streamSeeker) Seek(offset int64, whence int) (int64, error) {
+	s.use()
 	at, err := s.inner.(io.Seeker).Seek(offset, whence)
 	if err == nil {
 		s.moved(at)
@@ -106,7 +107,7 @@ func (s *streamSeeker) Seek(offset int64, whence int) (int64, error) {
 func (s *streamReaderAt) ReadAt(b []byte, off int64) (int, error) {
 	c, p := s.beginRead((*stream)(s).about())
 	n, err := s.inner.(io.ReaderAt).ReadAt(b, off)
-	c.end()
+	s.end(&c, (*stream)(s).about())
 	c.moved(in, int64(n), err)
 	c.series.fromElsewhere(int64(n))
 	p.read(c.tally, off, int64(n))

@@ -86,6 +86,22 @@ func TestTimeEvery(t *testing.T) {
 	}
 }
 
+// TimeEvery is over all reads of a role, not over those of each file: most files
+// are read once or twice.
+func TestTimeEveryOverFiles(t *testing.T) {
+	p := New(Options{TimeEvery: 10})
+	w := watch(t, p)
+	path := tempFile(t, 100)
+	for range 100 {
+		f := must[*File](t)(p.As("test").Open(path))
+		must[int](t)(f.Read(make([]byte, 1)))
+		f.Close()
+	}
+	if got := timed(w.Close()); got["read"] != 10 {
+		t.Errorf("got %v timed, want 10 reads", got)
+	}
+}
+
 // What waits at a pipe is no time of a file, though it can be seen waiting.
 func TestPipeUntimed(t *testing.T) {
 	p := New(Options{})
