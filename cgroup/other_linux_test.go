@@ -45,6 +45,9 @@ func TestRealOther(t *testing.T) {
 	if rss < 64*mib || rss > 200*mib || peak < rss {
 		t.Errorf("got %.1f MiB and a peak of %.1f, %+v, want 64 and a little", rss/mib, peak/mib, prov)
 	}
+	if want := (probe.Provenance{Method: markReset}); prov != want {
+		t.Errorf("got a peak by %+v, want it by %+v", prov, want)
+	}
 	in.Close()
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)

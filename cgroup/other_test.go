@@ -67,6 +67,27 @@ func TestOther(t *testing.T) {
 	}
 }
 
+// TestOtherPeak: another process's peak says where it is from as one's own does:
+// exact once the mark rose, whatever samples saw, and else as high as they saw it.
+func TestOtherPeak(t *testing.T) {
+	for _, tt := range []struct {
+		mark int // kB
+		want float64
+		prov probe.Provenance
+	}{
+		{200000, 200000 << 10, probe.Provenance{Method: markRose}},
+		{120000, 110000 << 10, probe.Provenance{How: probe.Sampled, Method: "sampled", Samples: 1}},
+	} {
+		root := neighbour(t)
+		w := watch(t, New(Options{Root: root, PID: 77, Interval: -1}))
+		rewrite(t, root, "proc/77/status", fmt.Sprintf("VmHWM:\t%d kB\nVmRSS:\t110000 kB\n", tt.mark))
+		v, prov := one(t, w.Close(), descPeak)
+		if prov.MaxGap = 0; v != tt.want || prov != tt.prov {
+			t.Errorf("a mark of %d kB: got %v by %+v, want %v by %+v", tt.mark, v, prov, tt.want, tt.prov)
+		}
+	}
+}
+
 // TestOtherEnds: when the process has ended, or its number belongs to another
 // one, there are no numbers of it, and never those of its successor: not in the
 // windows that are open, and not in later ones.

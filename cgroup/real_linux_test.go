@@ -22,6 +22,7 @@ import (
 // These helpers join those of the commands' tests.
 var _ = func() struct{} {
 	helpers["file"], helpers["peak"], helpers["lazy"], helpers["reuse"] = fileHelper, peakHelper, lazyHelper, reuseHelper
+	helpers["heap"] = heapHelper
 	return struct{}{}
 }()
 
@@ -219,6 +220,47 @@ func TestRealLazilyFreed(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%s: got %q, want %q: resident set lower, live bytes lower", tt.godebug, got, tt.want)
 		}
+	}
+}
+
+// heapHelper has 64 MiB of objects, then has them dead, and then not at all, and
+// is content if the probe says so.
+func heapHelper([]string) error {
+	w, err := New(Options{Interval: -1}).Watch()
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	var r probe.Reading
+	heap := func() map[string]float64 {
+		w.Read(&r)
+		of := map[string]float64{}
+		for m := range r.Find(descGo.Name) {
+			of[m.Attr(attrGoMemory)] = m.Value / mib
+		}
+		return of
+	}
+	b := make([]byte, 64*mib)
+	live := heap()
+	runtime.KeepAlive(b)
+	b = nil
+	runtime.GC()
+	// The runtime may have begun to return it to the system by itself.
+	dead := heap()
+	debug.FreeOSMemory() // which returns all of it
+	gone := heap()
+	if live["live"] < 64 || dead["live"] > 32 || dead["free"]+dead["released"] < 64 || dead["free"] == 0 ||
+		gone["free"] > 16 || gone["released"] < 48 || live["stack"] == 0 {
+		return fmt.Errorf("got, in MiB, %v with 64 that are live, %v with 64 that are dead, %v when they have been returned", live, dead, gone)
+	}
+	return nil
+}
+
+// TestRealHeap: what is live, what is free and what has been returned to the
+// system are three things, each under its own name.
+func TestRealHeap(t *testing.T) {
+	if out, err := helper(t.Context(), "heap").CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 

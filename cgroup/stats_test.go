@@ -3,6 +3,8 @@ package cgroup
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -134,21 +136,33 @@ func TestFlat(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		rss, usage func(second int) int // MiB
+		more       func(second int) int // MiB of page cache beside the fixture's; none if nil
 		limit      float64
 		err        string
 		verdict    string
 	}{
-		{"flat", func(int) int { return 100 }, func(int) int { return 200 }, 0.01, "",
+		{"flat", func(int) int { return 100 }, func(int) int { return 200 }, nil, 0.01, "",
 			"RSS: mean 100.00 MiB of 297 looks in the first half, 100.00 MiB of 294 in the second, +0.0 %; cgroup without page cache: mean 101.00 MiB"},
-		{"swings", func(s int) int { return 100 + 20*(s%2) }, func(s int) int { return 200 + 20*(s%2) }, 0.01, "", "allowed +1.0 %"},
-		{"the process leaks", func(s int) int { return 100 + s }, func(int) int { return 200 }, 0.2, "memory grew: RSS: mean 114.26 MiB of 297 looks in the first half, 144.89 MiB", "+26.8 %"},
-		{"within the limit", func(s int) int { return 100 + s }, func(int) int { return 200 }, 0.3, "", "+26.8 %"},
-		{"the group leaks", func(int) int { return 100 }, func(s int) int { return 200 + s }, 0.2, "memory grew", "+27.4 %"},
+		{"swings", func(s int) int { return 100 + 20*(s%2) }, func(s int) int { return 200 + 20*(s%2) }, nil, 0.01, "", "allowed +1.0 %"},
+		{"the process leaks", func(s int) int { return 100 + s }, func(int) int { return 200 }, nil, 0.2, "memory grew: RSS: mean 114.26 MiB of 297 looks in the first half, 144.89 MiB", "+26.8 %"},
+		{"within the limit", func(s int) int { return 100 + s }, func(int) int { return 200 }, nil, 0.3, "", "+26.8 %"},
+		{"the group leaks", func(int) int { return 100 }, func(s int) int { return 200 + s }, nil, 0.2, "memory grew", "+27.4 %"},
+		{"page cache fills", func(int) int { return 100 }, func(s int) int { return 200 + s }, func(s int) int { return s }, 0.01, "",
+			"cgroup without page cache: mean 101.00 MiB of 30 looks in the first half, 101.00 MiB of 31 in the second, +0.0 %"},
+		{"page cache makes room for a leak", func(int) int { return 100 }, func(int) int { return 200 }, func(s int) int { return -s }, 0.2, "memory grew", "+27.4 %"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				root := fixture(t, "v2")
+				split, err := os.ReadFile(filepath.Join(root, leaf+"memory.stat"))
+				if err != nil {
+					t.Fatal(err)
+				}
 				at := func(s int) {
+					if tt.more != nil {
+						file := fmt.Sprintf("\nfile %d\n", 104857600+tt.more(s)<<20)
+						rewrite(t, root, leaf+"memory.stat", strings.Replace(string(split), "\nfile 104857600\n", file, 1))
+					}
 					pages := tt.rss(s) << 20 / 4096
 					rewrite(t, root, "proc/self/statm", fmt.Sprintf("225000 %d 2500 300 0 22500 0\n", pages))
 					rewrite(t, root, "proc/self/status", fmt.Sprintf("VmHWM:\t%d kB\nVmRSS:\t%[1]d kB\n", tt.rss(s)<<10))

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tidestaff/tidestaff/internal/proc/proctest"
 )
 
 // TestErrorKinds: the four ways in which the kernel refuses must be told apart
@@ -49,6 +51,71 @@ func TestCloseOnExec(t *testing.T) {
 	if errno != 0 || flags&syscall.FD_CLOEXEC == 0 {
 		t.Errorf("got flags %#x, %v, want close-on-exec", flags, errno)
 	}
+}
+
+// TestNothingLeftOpen: whatever is opened and closed ten thousand times, and opened
+// in part and given up, keeps no descriptor.
+func TestNothingLeftOpen(t *testing.T) {
+	root := t.TempDir()
+	if err := proctest.Write(root, limited); err != nil {
+		t.Fatal(err)
+	}
+	group := func(version int, dir string) Group {
+		mount := filepath.Join(root, dir[:2])
+		return Group{Version: version, Mount: mount, Dir: filepath.Join(root, dir)}
+	}
+	whole, half := group(2, "v2/pod/leaf"), group(1, "v1/half") // the latter lacks the period's file
+	open := func() {
+		f, err := Open("/proc/self/statm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Reopen(); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		l, err := OpenMemoryLimit(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Close()
+		if l, err := OpenCPULimit(half); err == nil {
+			l.Close()
+			t.Fatal("got the quota of a group that has half of it")
+		}
+	}
+	ours := func() int {
+		t.Helper()
+		n := 0
+		for _, fd := range entries(t, "/proc/self/fd") {
+			name, err := os.Readlink(filepath.Join("/proc/self/fd", fd)) // one of them is gone by now
+			if err == nil && (strings.HasPrefix(name, root) || strings.HasSuffix(name, "/statm")) {
+				n++
+			}
+		}
+		return n
+	}
+	for range 10_000 {
+		open()
+	}
+	if n := ours(); n != 0 {
+		t.Errorf("got %d descriptors, want none", n)
+	}
+}
+
+func entries(t *testing.T, dir string) []string {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	return names
 }
 
 // TestRemovedGroup: a file of a cgroup that was removed says so, with a kernel's

@@ -81,6 +81,12 @@ func checkAnother(t *testing.T) {
 	if rss := one(t, &r, processRSS).Value; !(rss >= 24*mib && rss < fat) {
 		t.Errorf("got a resident set of %.1f MiB, want at least 24 and not ours", rss/mib)
 	}
+	if got, want := one(t, &r, processPeak).Prov, (probe.Provenance{Method: markReset}); got != want {
+		t.Errorf("got a process's peak by %+v, want it by %+v", got, want)
+	}
+	if got, want := one(t, &p, groupPeak).Prov, one(t, &r, groupPeak).Prov; got.Method != want.Method || got.How != want.How {
+		t.Errorf("got the group's peak by %+v by its path, and by %+v by the process's number", got, want)
+	}
 	if got := one(t, &r, groupLimit).Value; got != 200*mib {
 		t.Errorf("got a limit of %v, want that of the group above, %v", got, 200*mib)
 	}
