@@ -10,7 +10,7 @@
 // the first process it mounts what a system has, runs each check in a process
 // and a group of its own, prints the results on the serial console and switches
 // the machine off. A third machine has neither pressure nor the memory controller.
-// Each has two minutes, and one more try if it does not come to its end; it needs
+// Each has four minutes, and one more try if it does not come to its end; it needs
 // 10 to 30 seconds on two cores that are free.
 //
 // Version 1 and its mixture with version 2 run on the machine itself.

@@ -54,7 +54,13 @@ func TestVersion2(t *testing.T) {
 			}
 			makeDisk(t, disk)
 			options := m.options + " " + envMachine + "=" + m.name
-			m.judge(t, bootTwice(t, qemuArgs(kernel, initramfs, disk, options)))
+			console, err := bootTwice(func() (string, error) {
+				return boot(t.Context(), bootTimeout, qemu, qemuArgs(kernel, initramfs, disk, options)...)
+			}, t.Logf)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, console)
+			}
+			m.judge(t, console)
 		})
 	}
 }
@@ -91,21 +97,6 @@ func makeDisk(t *testing.T, name string) {
 	if err := os.Truncate(name, diskSize); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// bootTwice boots a machine, and again if it did not finish: an emulated
-// processor is not a perfect one.
-func bootTwice(t *testing.T, args []string) string {
-	t.Helper()
-	console, err := boot(t.Context(), args)
-	if errors.Is(err, errNotDone) {
-		t.Logf("%v; once more. It printed:\n%s", err, console)
-		console, err = boot(t.Context(), args)
-	}
-	if err != nil {
-		t.Fatalf("%v\n%s", err, console)
-	}
-	return console
 }
 
 // judge makes a test of each check that the machine ran.
