@@ -135,24 +135,32 @@
 //
 // # Cost
 //
-// Of every ten samples, nine read two numbers (the resident set and the group's
-// charge), which takes a third more than the bare system calls: 2 to 3 µs. The
-// tenth also reads the group's split and the Go runtime's memory. A reading reads
-// everything, limits at most every 100 ms: 35 to 50 µs of CPU time, of which the
-// bare system calls are 24 (the repository's bench/ has it beside other readers).
-// None of them allocates. That is with warm caches, one after
-// the other; a sampler that wakes ten times a second finds them cold and takes up
-// to ten times as long, 0.03 to 0.1 % of a CPU as it was measured on a busy
-// machine. The metric tidestaff.sampler.cpu.time has the true number.
+// Nearly all of it is the kernel's, which renders a file anew for each read; so
+// each file is read once, through a kept descriptor, and none of it allocates. The
+// repository's bench/ has the rows that are named here, beside other readers.
 //
-// Opening and closing a window beside another one costs about 100 µs; the first
-// one finds and opens the files, which takes a millisecond. Writing to clear_refs
-// takes the lock of the process's memory map for a moment: it is done at
-// boundaries of windows only. (Two-core virtual machine, Linux 6.18.)
+// Of every ten samples, nine read two numbers, the resident set and the group's
+// charge: half more than the bare system calls for the same files (Cheap). The
+// tenth also reads the group's split, its events and tasks, and the Go runtime's
+// memory: a fifth more than those (Rich). A reading reads everything, limits at
+// most every 100 ms: a third more than those of its files, some of which is the
+// mark that it sets back (Reading). Most of both are two files, status and
+// memory.stat, for each of which the kernel needs five to ten times as long as for
+// one with a few numbers (RSSSplit and GroupSplit; RSS and GroupUsage). Others need
+// 7 to 12 times as long as a reading, for less (Everything).
 //
-// A group of its own makes a command 0.2 ms longer on version 2 and 3 ms on
-// version 1, most of which is the removal of two groups. Where it is polled, a
-// look at it takes 0.1 ms, every 10 ms.
+// That is with warm caches, one after the other. A sampler that wakes a thousand
+// times a second finds them cold: five to ten times the two bare reads for a mean
+// sample, the tenth one in it (Sample). The metric tidestaff.sampler.cpu.time has
+// the true number.
+//
+// Opening and closing a window beside another one costs as much as three to four
+// readings (Window); the first one finds and opens the files, which costs five to
+// ten times that (FirstWindow). Writing to clear_refs takes the lock of the
+// process's memory map for a moment: it is done at boundaries of windows only.
+//
+// A group of its own makes a command longer by two folders that are made and
+// removed. Where it is polled, its processes are looked at every 10 ms.
 //
 // # Platforms
 //

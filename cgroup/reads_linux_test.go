@@ -11,7 +11,7 @@ import (
 // readCalls makes a function that counts the read system calls of another one,
 // which the kernel does for each thread by itself. The test keeps its thread
 // until it ends.
-func readCalls(t *testing.T) func(f func()) uint64 {
+func readCalls(t testing.TB) func(f func()) uint64 {
 	t.Helper()
 	runtime.LockOSThread()
 	t.Cleanup(runtime.UnlockOSThread)

@@ -45,5 +45,6 @@
 // On version 1 everything runs in groups of this process's own, below those that
 // it was started in, which takes root; on version 2 in the group that it is in.
 //
-// `go run ./internal/peers/cmd/bench -set memory` measures and prints them.
+// `go run ./internal/peers/cmd/bench -set memory` measures and prints them, and
+// package cgroup's own benchmarks with them.
 package memory
