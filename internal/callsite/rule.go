@@ -17,7 +17,7 @@ const ownPath = "github.com/tidestaff/tidestaff/"
 var builtIn = []string{
 	ownPath + "internal/callsite", ownPath + "probe", ownPath + "sqlitetrace", ownPath + "fsstat",
 	"database/sql",
-	"github.com/jmoiron/sqlx", "gorm.io", "github.com/jinzhu/gorm", "entgo.io", "github.com/uptrace/bun",
+	"github.com/jmoiron/sqlx", "gorm.io", "github.com/jinzhu/gorm", "entgo.io", "ariga.io/atlas", "github.com/uptrace/bun",
 	"github.com/Masterminds/squirrel", "github.com/doug-martin/goqu", "xorm.io", "github.com/go-gorp/gorp",
 	"github.com/stephenafamo/bob", "github.com/volatiletech/sqlboiler", "github.com/aarondl/sqlboiler",
 	"github.com/georgysavva/scany", "github.com/blockloop/scan", "github.com/jackc/pgx",

@@ -44,6 +44,9 @@ var chains = []struct {
 		`entgo.io/ent/dialect/sql.Conn.Query github.com/uptrace/bun.(*SelectQuery).Scan github.com/Masterminds/squirrel.QueryWith
 			app.(*Users).List app.main runtime.main`,
 		"(*Users).List", "main"},
+	{"through a migration of ent's",
+		"database/sql.(*DB).QueryContext ariga.io/atlas/sql/sqlite.(*inspect).InspectSchema entgo.io/ent/dialect/sql/schema.(*Atlas).create app.(*Users).Migrate app.main runtime.main",
+		"(*Users).Migrate", "main"},
 	{"a similar path is another package",
 		"database/sql.(*DB).Query github.com/jmoiron/sqlxtra.(*DB).Select app.(*Users).List app.main runtime.main",
 		"(*DB).Select", "main"},
