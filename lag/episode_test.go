@@ -126,21 +126,36 @@ func TestEpisodesMerge(t *testing.T) {
 // What the kernel and the runtime write after the wake-up is in the evidence:
 // it is settled one slot later.
 func TestLateCounters(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, s := scriptedStall(Options{}, map[int]time.Duration{4: 300 * ms}) // until 500 ms
-		s.change(func(now *snapshot) { now.has = hasCPU | hasRunDelay | hasThrottled })
-		w := watch(t, p)
-		time.Sleep(525 * ms)
-		s.change(func(now *snapshot) { now.throttled, now.periods, now.exhausted = 300*ms, 3, 3 })
-		time.Sleep(time.Second)
-		stall := onlyStall(t, w.Close())
-		if c := stall.Causes[0]; c.Cause != CauseThrottled || c.Weight != 1 {
-			t.Errorf("got %+v, want the quota alone", stall.Causes)
-		}
-		if want := "100 % CPU quota (throttled for 300 ms"; !strings.Contains(stall.Text, want) {
-			t.Errorf("got %q, want %q in it", stall.Text, want)
-		}
-	})
+	for _, tt := range []struct {
+		stopping, late func(now *snapshot) // what is written in the stall, as the world stops, and after it
+		want           Cause
+		text           string
+	}{
+		{func(now *snapshot) {}, func(now *snapshot) { now.throttled, now.periods, now.exhausted = 300*ms, 3, 3 },
+			CauseThrottled, "100 % CPU quota (throttled for 300 ms"},
+		{func(now *snapshot) { now.stoppingOther = pauses{1, 2 * ms} }, func(now *snapshot) { now.totalOther = pauses{1, 300 * ms} },
+			CausePauseOther, "100 % stop-the-world (1 of together 300 ms, 2.0 ms of it until all had stopped"},
+		{func(now *snapshot) { now.stoppingGC = pauses{1, 2 * ms} }, func(now *snapshot) { now.totalGC = pauses{2, 300 * ms} },
+			CausePauseGC, "100 % GC stop-the-world (2 of together 300 ms, 2.0 ms of it until all had stopped"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p, s := scriptedStall(Options{}, map[int]time.Duration{4: 300 * ms}) // until 500 ms
+			s.change(func(now *snapshot) { now.has = hasCPU | hasRunDelay | hasThrottled | hasPauses })
+			w := watch(t, p)
+			time.Sleep(450 * ms)
+			s.change(tt.stopping)
+			time.Sleep(75 * ms)
+			s.change(tt.late)
+			time.Sleep(time.Second)
+			stall := onlyStall(t, w.Close())
+			if c := stall.Causes[0]; c.Cause != tt.want || c.Weight != 1 {
+				t.Errorf("got %+v, want %s alone", stall.Causes, tt.want)
+			}
+			if !strings.Contains(stall.Text, tt.text) {
+				t.Errorf("got %q, want %q in it", stall.Text, tt.text)
+			}
+		})
+	}
 }
 
 // Counters that moved before or after the stall do not explain it.
