@@ -1,6 +1,7 @@
 package lag
 
 import (
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -14,11 +15,19 @@ import (
 
 const ms = time.Millisecond
 
+// An hour on time is one wake-up for each of 72,000 slots and nothing else: no other
+// wake-ups, no allocations.
 func TestOnTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := blind(Options{})
 		w := watch(t, p)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
 		time.Sleep(time.Hour)
+		runtime.ReadMemStats(&after)
+		if n := after.Mallocs - before.Mallocs; n > 7200 {
+			t.Errorf("got %d allocations, want less than one in ten slots", n)
+		}
 		r := w.Close()
 		want := Stats{Slots: 72000, Wakes: 72000,
 			Timer: Part{Count: 72000}, Queue: Part{Count: 72000}, Total: Part{Count: 72000}}
