@@ -29,14 +29,15 @@ type Capture struct {
 	// beside its WriteTo. Nil means no traces, unless StartTrace is set.
 	Trace FlightRecorder
 	// StartTrace keeps a flight recorder of our own running while a window is
-	// open: the last 5 s, about 4 MiB. It costs every request some 5 % of CPU
-	// time and the process 20 MB, and there can be one in a process; if there is
+	// open: the last 5 s, about 4 MiB. It costs CPU time for every event that the
+	// runtime traces, and more memory than its 4 MiB, so that a peak of memory that
+	// is measured meanwhile is higher. There can be one in a process; if there is
 	// one already, that is the reason in the events.
 	StartTrace bool
 	// Goroutines takes a goroutine profile, with the goroutines' labels.
 	Goroutines bool
 	// MaxGoroutines is the number of goroutines above which no profile is
-	// taken: it stops the world, for about 15 ms at 10,000. 0 means 10,000.
+	// taken: it stops the world, the longer the more there are. 0 means 10,000.
 	MaxGoroutines int
 	// Cooldown is the least time between two stalls that are captured. 0 means
 	// 30 s.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -178,5 +179,27 @@ func TestCaptureAllocs(t *testing.T) {
 		tr.seriesOf(tr.captures.stopper.lastProfile(), 10, 20).timer.RecordShard(0, 10)
 	}); n != 0 {
 		t.Errorf("got %v allocations a slot, want none", n)
+	}
+}
+
+// BenchmarkProfile is a goroutine profile; the world stands still for a part of it.
+func BenchmarkProfile(b *testing.B) {
+	for _, n := range []int{100, 1000, 10_000} {
+		b.Run(fmt.Sprint("goroutines=", n), func(b *testing.B) {
+			c := newCaptures(Capture{Dir: b.TempDir(), Goroutines: true, MaxGoroutines: 2 * n}, "", probe.Now)
+			defer c.end()
+			end := make(chan struct{})
+			var wg sync.WaitGroup
+			for range n {
+				wg.Go(func() { <-end })
+			}
+			for b.Loop() {
+				if err := c.profile(io.Discard); err != nil {
+					b.Error(err)
+				}
+			}
+			close(end)
+			wg.Wait()
+		})
 	}
 }
