@@ -111,3 +111,41 @@ func TestEvents(t *testing.T) {
 		t.Errorf("last event has number %d, want %d", got, id)
 	}
 }
+
+// An event that is emitted again and again while it goes on, as by short windows over
+// one stall, pushes out only its own older states, and that is no drop.
+func TestEventEmittedAgain(t *testing.T) {
+	var c Core
+	early := watch(t, &c)
+	for range 100 {
+		c.Emit(Event{Name: "test.event"})
+	}
+	for i := range 1000 {
+		short := watch(t, &c)
+		c.Emit(Event{ID: 7777, Name: "test.stall", Ongoing: true, Duration: time.Duration(i)})
+		r := short.Close()
+		if len(r.Events) != 1 || r.Events[0].Duration != time.Duration(i) || r.Dropped != 0 {
+			t.Fatalf("short window %d: got %+v, %d dropped, want its own state of the stall", i, r.Events, r.Dropped)
+		}
+		if i%10 == 9 {
+			c.Emit(Event{Name: "test.event"})
+		}
+	}
+	var r Reading
+	early.Read(&r)
+	if len(r.Events) != 208 || r.Dropped != 0 {
+		t.Fatalf("got %d events, %d dropped, want 200 and 8 states, none", len(r.Events), r.Dropped)
+	}
+	c.Emit(Event{ID: 7777, Name: "test.stall"})
+	for range 100 {
+		c.Emit(Event{Name: "test.event"})
+	}
+	r = *early.Close()
+	if len(r.Events) != 256 || r.Dropped != 308-256 { // the completed stall took the place of a state of it
+		t.Errorf("got %d events, %d dropped, want the last 256 of 308", len(r.Events), r.Dropped)
+	}
+	last := r.Events[len(r.Events)-101]
+	if last.ID != 7777 || last.Ongoing {
+		t.Errorf("got %+v before the last hundred, want the stall, completed", last)
+	}
+}

@@ -298,5 +298,6 @@ func (c *Core) Absent(name, reason string) {
 }
 
 // Emit adds an event to the ring, which keeps the last 256, and returns its ID.
-// An event with an ID of its own, one that completes an ongoing one, keeps it.
+// An event with an ID of its own, one that completes an ongoing one, keeps it. Of one
+// that goes on and is emitted again and again, the last 8 states are kept.
 func (c *Core) Emit(e Event) uint64 { return c.events.add(e) }

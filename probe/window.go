@@ -143,10 +143,10 @@ func (w *Window) snapshot(r *Reading, next bool) {
 
 // A part is a window's view of one Core: what had been counted when it began.
 type part struct {
-	core     *Core
-	bases    []base // by index in core.series; shorter means from nothing
-	position uint64 // in the ring of events
-	carried  int    // operations under way at the base
+	core    *Core
+	bases   []base // by index in core.series; shorter means from nothing
+	events  mark   // in the ring of events
+	carried int    // operations under way at the base
 }
 
 // A base is where a window's view of one series begins. Most series are counters,
@@ -207,7 +207,7 @@ func (p *part) rebase() {
 		}
 		p.rebaseCourse(i, now)
 	}
-	p.position = p.core.events.position()
+	p.events = p.core.events.mark()
 	p.carried = p.core.running()
 }
 
@@ -245,14 +245,14 @@ func (p *part) snapshot(r *Reading, next bool) {
 	for name, reason := range c.absent {
 		r.Absent = append(r.Absent, Absent{name, reason})
 	}
-	var dropped, position uint64
-	r.Events, dropped, position = c.events.since(p.position, r.Events)
+	events, dropped, now := c.events.since(p.events, r.Events)
+	r.Events = events
 	r.Dropped += dropped
 	running := c.running()
 	r.CarriedIn += p.carried
 	r.CarriedOut += running
 	if next {
-		p.position, p.carried = position, running
+		p.events, p.carried = now, running
 	}
 }
 
