@@ -18,8 +18,8 @@
 //     more than one file, one version or one rule to tell: the limit that binds
 //     it, and what its CPU quota took away.
 //   - [Threads] follows this process's threads for what they wait for a CPU, and
-//     [ReadUsage], [ReadSuspended] and [ReadWallClock] are the system calls that
-//     stand beside the files.
+//     [ReadUsage], [ReadCPUClock], [ReadSuspended] and [ReadWallClock] are the
+//     system calls that stand beside the files.
 //
 // # Accuracy and limits
 //

@@ -55,3 +55,28 @@ func TestReadSuspended(t *testing.T) {
 		t.Errorf("got %v allocations, want 0", n)
 	}
 }
+
+// The process's clock moves by what it computes, between two readings that follow
+// each other.
+func TestReadCPUClock(t *testing.T) {
+	last, err := ReadCPUClock()
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 1000 {
+		now, err := ReadCPUClock()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now <= last {
+			t.Fatalf("CPU time went from %v to %v", last, now)
+		}
+		last = now
+	}
+	if n := testing.AllocsPerRun(100, func() { _, _ = ReadCPUClock() }); n != 0 {
+		t.Errorf("got %v allocations, want 0", n)
+	}
+}

@@ -18,7 +18,7 @@ func lookAtHost() look {
 	if err != nil {
 		return look{err: err}
 	}
-	own, err := processCPU()
+	own, err := proc.ReadCPUClock()
 	l := look{busy: c.Busy(), steal: c.Steal, capacity: c.Busy() + c.Idle + c.IOWait + c.Steal, own: own, err: err}
 	if l.err == nil {
 		l.throttled, l.err = throttledPeriods()

@@ -1,6 +1,9 @@
 package probetest
 
-import "github.com/tidestaff/tidestaff/probe"
+import (
+	"github.com/tidestaff/tidestaff/internal/proc"
+	"github.com/tidestaff/tidestaff/probe"
+)
 
 // What a benchmark measures by itself.
 var (
@@ -52,7 +55,7 @@ func newMeter(latency, procs bool) *meter {
 // sample reads the process's clock. It is read at both ends of a window after the
 // other probes have settled and been sampled.
 func (m *meter) sample() {
-	spent, err := processCPU()
+	spent, err := proc.ReadCPUClock()
 	if err != nil {
 		m.core.Absent(descCPU.Name, err.Error())
 		return

@@ -1,4 +1,4 @@
-package probetest
+package proc
 
 import (
 	"os"
@@ -10,10 +10,10 @@ import (
 // clockProcessCPU is CLOCK_PROCESS_CPUTIME_ID.
 const clockProcessCPU = 2
 
-// processCPU is the CPU time of the process, ended threads included, to the
+// ReadCPUClock is the CPU time of the process, ended threads included, to the
 // nanosecond and up to this instant: getrusage has what a thread had run at the
 // scheduler's last look, up to a tick ago.
-func processCPU() (time.Duration, error) {
+func ReadCPUClock() (time.Duration, error) {
 	var ts syscall.Timespec
 	_, _, e := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockProcessCPU, uintptr(unsafe.Pointer(&ts)), 0)
 	if e != 0 {
