@@ -21,8 +21,9 @@ type Result struct {
 	// Share is the share that the part above the bound has of the time at the
 	// largest size, and Low and High are its 95 % interval.
 	Share, Low, High float64
-	// Superlinear is the share that a fit of c + n + n² gives to n².
-	Superlinear float64
+	// Superlinear is the share that a fit of c + n + n² gives to n², and
+	// SuperlinearBound the one of work that grows exactly as the bound does.
+	Superlinear, SuperlinearBound float64
 	// Ratio is the time at the largest size over that at the size From, which is
 	// nearest to a quarter of it.
 	Ratio float64
@@ -40,7 +41,12 @@ type Result struct {
 func (r *Result) conclude(bound Order, times [][]float64) {
 	t := newTable(times)
 	r.Rounds, r.Times = len(times), t.typical(slices.Repeat([]int{1}, len(times)))
-	r.Superlinear, r.Slope = newModel(Linear, r.Sizes).excess(r.Times), slope(r.Sizes, r.Times)
+	linear, bounds := newModel(Linear, r.Sizes), make([]float64, len(r.Sizes))
+	for i, n := range r.Sizes {
+		bounds[i] = bound.at(n)
+	}
+	r.Superlinear, r.SuperlinearBound = linear.excess(r.Times), linear.excess(bounds)
+	r.Slope = slope(r.Sizes, r.Times)
 	i := quarter(r.Sizes)
 	r.From, r.Ratio = r.Sizes[i], r.Times[len(r.Times)-1]/r.Times[i]
 	if r.Rounds < fewRounds {

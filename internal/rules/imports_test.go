@@ -70,6 +70,7 @@ var grants = []grant{
 	{"probe/probetest", "testing", anywhere, "it adapts testing.B and testing.TB"},
 	{"probe/probetest", "flag", anywhere, "it looks at the flags of package testing; Main adds -update to a test binary"},
 	{"probe/probetest", own + "internal/proc", anywhere, "what else the host does, before a time is held against the program"},
+	{"probe/probetest", own + "internal/growth", anywhere, "the verdict on growth, which a command measures the errors of"},
 	{"probe/otelexport", otel, anywhere, "the one exporter to OpenTelemetry"},
 
 	{"cmd/...", own + "probe/...", anywhere, "the command shows and compares reports"},

@@ -41,6 +41,16 @@
 // writes, duplicates, N+1 or file reads. [SameAt] wants counts that do not depend on
 // the size of the data, [Snapshot] the same statements as in a file.
 //
+// [Scaling] tells how an operation's counts and CPU time grow with the size of its
+// data, and fails if that is faster than a bound:
+//
+//	CPU time grows faster than n log n: 34 % of the time at n=10,000 goes with n² log n (95 % interval 29–38 %)
+//	       n  CPU time  per item  queries/op
+//	     625   33.3 µs   53.3 ns           3
+//	   ...
+//	  10,000    975 µs   97.5 ns           3
+//	  fitted with c + n + n², 49 % of the time at n=10,000 is super-linear (of n log n alone it would be 30 %)
+//
 // [Conform] holds a probe of your own to the contract of package probe: it opens
 // windows over the probe by hundreds and from several goroutines, and compares
 // what they say with each other. A count that one window has and the window
@@ -86,6 +96,16 @@
 // arguments are not in it, so that [NoDuplicates] has no data on a statement with
 // parameters that is executed more than once. Literals and arguments are in no text.
 //
+// A check of scaling measures in rounds, each with all sizes in an order of chance,
+// always on fresh data and after a garbage collection. A sample handles as many
+// items at each size, so that none has more collections, interrupts or cache misses
+// to its name, and counts relative to its round, so that a machine that changes its
+// speed by the second disturbs little. How often the verdict is wrong is in bench/.
+// Data that leaves a cache of the processor makes an item dearer, as work of a
+// higher order does: only counts tell the two apart. A count that moves in steps,
+// such as the blocks of a file, wants sizes at which the steps are equally full.
+// Time that is spent waiting is in no CPU time.
+//
 // The kit knows nothing of what a probe measures, so it cannot tell whether a
 // number is right, only whether all windows agree about it. It works by
 // inclusion: a window that was opened after another and closed before it must
@@ -103,6 +123,10 @@
 // A window of Within sees the whole process, too: a budget for one role ([Budget.In])
 // leaves others' work out, and a failure says if another Within was under way.
 //
+// A check of scaling has the process's CPU clock, and what runs beside it in the
+// process is in its times: do not call it from a parallel test. Two of them wait
+// for each other.
+//
 // Conform watches the goroutines, the descriptors and the heap of the whole
 // process, so it must not run beside other tests: do not call it from a parallel
 // one. What the caller gives it is called from several goroutines at once.
@@ -112,12 +136,14 @@
 // Nothing per operation but the call of a function, and no allocation; with
 // Latency a reading of the clock and a record. Opening and closing a window takes
 // what its probes need, outside the timer; returning freed memory takes 4 to 30 ms
-// each time. Conform takes about a second a probe on a quiet machine, a few under
+// each time. A check of scaling takes 7 rounds, each about five times as long as the
+// operation and its set-up at the largest size; up to 70 if the verdict is not
+// clear. Conform takes about a second a probe on a quiet machine, a few under
 // the race detector.
 //
 // # Platforms
 //
 // All. cpu-ns/op is from the process's own clock on Linux; elsewhere a cgroup
-// probe has it. The noise of the machine is known on Linux; elsewhere times over
+// probe has it, and a check of scaling judges counts only. The noise of the machine is known on Linux; elsewhere times over
 // their bound are not judged. Descriptors are counted on Linux only.
 package probetest

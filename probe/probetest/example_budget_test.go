@@ -38,6 +38,16 @@ func ExampleSameAt() {
 	}
 }
 
+// Listing may take n log n, with a fixed number of statements.
+func ExampleScaling() {
+	_ = func(t *testing.T, database probe.Probe, seeded func(t testing.TB, n int) (list func())) {
+		probetest.Scaling{
+			Probes: []probe.Probe{database},
+			Counts: map[string]probetest.Growth{"queries/op": probetest.Constant, "rows/op": probetest.Linear},
+		}.Check(t, seeded)
+	}
+}
+
 // A review shows which statement a change has added.
 func ExampleSnapshot() {
 	_ = func(t *testing.T, database probe.Probe, list func()) {
