@@ -174,6 +174,21 @@ func TestDropped(t *testing.T) {
 	}
 }
 
+// TestTriedAgain: a size that took long once is not left out for that.
+func TestTriedAgain(t *testing.T) {
+	b := newBench(items(300))
+	prepare, tried := b.Prepare, 0
+	b.Prepare = func(n int) func() {
+		if tried++; tried == 4 {
+			b.now += 5 * time.Second // for the process did not run
+		}
+		return prepare(n)
+	}
+	if r := b.Run(); r.Verdict != Within || r.Dropped != "" || len(r.Sizes) != 5 {
+		t.Errorf("got %+v, want all sizes", r)
+	}
+}
+
 // TestRounds: there are more while the verdict is unclear, and as many as fit.
 func TestRounds(t *testing.T) {
 	noisy := func(share float64) func(n int) time.Duration {

@@ -17,10 +17,10 @@
 // # Accuracy and limits
 //
 // On work that is half quadratic at the largest size, and on work that is not
-// quadratic at all, the verdict was right in each of thousands of seeded trials with
-// the noise of a busy machine (this package's tests), and the rates on real work
-// are in bench/. With n log n as the bound a quadratic share below about 40 % is
-// within: n log n bends a little itself.
+// quadratic at all, at most one verdict in a hundred was wrong in thousands of
+// seeded trials with the noise of a busy machine (this package's tests);
+// internal/peers/cmd/scaling measures the rates on real work. With n log n as the
+// bound a quadratic share below about 40 % is within: n log n bends a little itself.
 //
 // A working set that leaves a cache of the processor makes work dearer per item, as
 // work of a higher order does. Time alone cannot tell the two apart.
@@ -39,6 +39,5 @@
 //
 // # Platforms
 //
-// Those with a clock of the process's CPU time that is exact to the microsecond;
-// the caller has it.
+// All; the caller has the clock, which must be exact to the microsecond.
 package growth

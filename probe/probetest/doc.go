@@ -100,7 +100,8 @@
 // always on fresh data and after a garbage collection. A sample handles as many
 // items at each size, so that none has more collections, interrupts or cache misses
 // to its name, and counts relative to its round, so that a machine that changes its
-// speed by the second disturbs little. How often the verdict is wrong is in bench/.
+// speed by the second disturbs little. How often the verdict is wrong is measured
+// by the command internal/peers/cmd/scaling, for bench/.
 // Data that leaves a cache of the processor makes an item dearer, as work of a
 // higher order does: only counts tell the two apart. A count that moves in steps,
 // such as the blocks of a file, wants sizes at which the steps are equally full.
