@@ -83,6 +83,9 @@ func captureLock(t *testing.T, lock *sync.Mutex, o Options) Stall {
 	if !shown {
 		t.Fatal("no profile shows who holds the lock")
 	}
+	if p.running.Load().ticker.stopper.lastProfile().from == 0 {
+		t.Error("the ticker does not know of the profile, whose time must be told from lag")
+	}
 	var r probe.Reading
 	for limit := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		w.Read(&r)
