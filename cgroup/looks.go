@@ -158,7 +158,7 @@ func descendants(dst []int, pid int) []int {
 			continue
 		}
 		for _, t := range threads { // each has the children that it forked itself
-			b, _ := os.ReadFile(processFile(dst[i], filepath.Join("task", t.Name(), "children")))
+			b, _ := proc.ReadFile(processFile(dst[i], filepath.Join("task", t.Name(), "children")))
 			for field := range bytes.FieldsSeq(b) {
 				if child, err := strconv.Atoi(string(field)); err == nil {
 					dst = append(dst, child)

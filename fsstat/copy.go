@@ -66,6 +66,7 @@ func (f *File) WriteTo(w io.Writer) (n int64, err error) {
 	read.endOn(staterOf(w))
 	read.copied(in, n, how == byKernel, err)
 	f.went(read.tally, p, n)
+	p.streamed(read.tally, n)
 	return n, err
 }
 
@@ -126,6 +127,7 @@ func (f *File) copyTo(to *File) (n int64, err error) {
 	written.end()
 	counted(read, written, n, how == byKernel, err)
 	f.went(read.tally, p, n)
+	p.streamed(read.tally, n)
 	return n, err
 }
 
@@ -192,6 +194,7 @@ func (f *File) ReadFrom(r io.Reader) (n int64, err error) {
 	counted(read, written, n, how == byKernel, err)
 	if p != nil {
 		ours.went(read.tally, p, n)
+		p.streamed(read.tally, n)
 	}
 	return n, err
 }

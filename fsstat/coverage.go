@@ -12,16 +12,19 @@ import (
 
 var (
 	descProcessIO = &probe.Desc{Name: "tidestaff.file.process_io", Unit: "By", Kind: probe.KindCounter,
-		Help: "Bytes that the whole process moved by read and write and their kin, from and to files, pipes and sockets (rchar and wchar of /proc/self/io), less the probe's own reading of that file. Memory maps, recvfrom and io_uring are not in it."}
+		Help: "Bytes that the whole process moved by read and write and their kin, from and to files, pipes and sockets (rchar and wchar of /proc/self/io), less what the library's own probes read of /proc. Memory maps, recvfrom and io_uring are not in it."}
 	descVirtualIO = &probe.Desc{Name: "tidestaff.file.virtual_io", Unit: "By", Kind: probe.KindCounter,
 		Help: "Those of the bytes read that came from a file system or reader other than package os: they may be in memory."}
+	descStreamIO = &probe.Desc{Name: "tidestaff.file.stream_io", Unit: "By", Kind: probe.KindCounter,
+		Help: "Those of the bytes read that came from pipes, sockets, terminals and devices: no files."}
 )
 
-// A Coverage says what share of the bytes that the process has read went through
-// the probe.
+// A Coverage says what share of the bytes that the process has read from files
+// went through the probe.
 type Coverage struct {
 	// Seen are the bytes that were read from files of package os through the
-	// probe, and Process all that the process has read.
+	// probe, and Process all that the process has read, less those of pipes, sockets
+	// and devices that the probe has seen and what the library's own probes read.
 	Seen, Process int64
 	// Reason says why nothing is known, such as that /proc/self/io is denied;
 	// empty if it is known.
@@ -30,7 +33,7 @@ type Coverage struct {
 
 // Share is the share of the process's bytes that was seen, from 0 to 1: at least
 // that share of its reads of files, since what it reads from sockets and pipes
-// is in Process as well. It is 0 if nothing is known or was read.
+// past the probe is in Process as well. It is 0 if nothing is known or was read.
 func (c Coverage) Share() float64 {
 	if c.Process <= 0 {
 		return 0
@@ -57,7 +60,7 @@ type processIO struct {
 
 	mu     sync.Mutex
 	file   *proc.File
-	own    int64 // bytes that the probe itself has read
+	events int64 // bytes of the kernel's events that the probe has read
 	totals [len(directionNames)]*probe.Counter
 }
 
@@ -82,14 +85,16 @@ func (c *processIO) stop() {
 	}
 }
 
-// sample reads the counters. They do not have the bytes of the read under way,
-// but those of the reads before.
+// sample reads the counters, and takes out of them what the library itself has
+// read. They do not have the bytes of the read under way, but those of the reads
+// before.
 func (c *processIO) sample() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.file == nil {
 		return
 	}
+	own := proc.BytesRead() + c.events
 	b, err := c.file.Read()
 	if err != nil {
 		c.fail(err)
@@ -101,16 +106,15 @@ func (c *processIO) sample() {
 		return
 	}
 	c.core.Absent(descProcessIO.Name, "")
-	c.set(in, int64(counts.ReadChars.V)-c.own)
+	c.set(in, int64(counts.ReadChars.V)-own)
 	c.set(out, int64(counts.WriteChars.V))
-	c.own += int64(len(b))
 }
 
-// spent takes what the probe itself has read out of the counts.
+// spent takes events that the probe has read out of the counts.
 func (c *processIO) spent(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.own += int64(n)
+	c.events += int64(n)
 }
 
 func (c *processIO) set(d direction, total int64) {
@@ -143,10 +147,14 @@ func coverageOf(r *probe.Reading, name string, read int64) Coverage {
 		switch {
 		case m.Name == descVirtualIO.Name:
 			c.Seen -= int64(m.Value)
+		case m.Name == descStreamIO.Name:
+			c.Seen -= int64(m.Value)
+			c.Process -= int64(m.Value)
 		case m.Name == descProcessIO.Name && m.Attr(AttrDirection) == directionNames[in]:
-			c.Process, known = int64(m.Value), true
+			c.Process, known = c.Process+int64(m.Value), true
 		}
 	}
+	c.Process = max(c.Process, 0)
 	if known {
 		return c
 	}

@@ -109,10 +109,12 @@
 // beyond six times MaxPaths names its passes are unknown. Names at which an operation
 // failed have rows of their own, a quarter as many, and take none from files.
 //
-// Coverage is a lower bound: sockets and pipes are in the process's bytes. So is
-// what other probes read of /proc; this one's own reading is not. Where
-// /proc/self/io is missing or denied it is unavailable, which is not none. Memory
-// maps and C code that uses them are in neither.
+// Coverage is a lower bound: what is read from sockets and pipes past the probe is
+// in the process's bytes. What is read of them through a [File] is left out, unless
+// [Options].NoIdentity hides what they are, and so is what the library's own probes
+// read of /proc at their looks. Where /proc/self/io is missing or denied it is
+// unavailable, which is not none. Memory maps and C code that uses them are in
+// neither.
 //
 // WatchDirs accuses none of the probe's own opens, by whatever name: a folder is
 // recognised by its number, and a file by the path that the kernel has for it, so

@@ -43,6 +43,7 @@ func (f *File) Read(b []byte) (n int, err error) {
 	f.open().end(&c, f.bare())
 	c.moved(in, int64(n), err)
 	f.open().went(c.tally, p, int64(n))
+	p.streamed(c.tally, int64(n))
 	return n, err
 }
 
@@ -53,6 +54,7 @@ func (f *File) ReadAt(b []byte, off int64) (n int, err error) {
 	f.open().end(&c, f.bare())
 	c.moved(in, int64(n), err)
 	p.read(c.tally, off, int64(n))
+	p.streamed(c.tally, int64(n))
 	return n, err
 }
 

@@ -51,7 +51,7 @@ var (
 	descUnread = &probe.Desc{Name: "tidestaff.file.unread_opens", Unit: "{open}", Kind: probe.KindCounter,
 		Help: "Files that were opened for reading alone, and closed without a read or any other use."}
 
-	descs = []*probe.Desc{descOperations, descIO, descKernelIO, descCopies, descErrors, descSizes, descDuration, descUnread, descPasses, descAvoidable, descProcessIO, descVirtualIO}
+	descs = []*probe.Desc{descOperations, descIO, descKernelIO, descCopies, descErrors, descSizes, descDuration, descUnread, descPasses, descAvoidable, descProcessIO, descVirtualIO, descStreamIO}
 )
 
 // An operation and a direction are indices; their names are attributes.
@@ -136,7 +136,8 @@ type series struct {
 	sizes              [len(sizeNames)]*probe.Counter
 	passes             passSeries
 	durations          [len(callNames)]lazy[probe.Recorder]
-	unread, virtual    lazy[probe.Counter]
+	unread             lazy[probe.Counter]
+	virtual, streamed  lazy[probe.Counter]
 	errors             failures
 	turns              atomic.Int64 // reads and writes of files, for every which one is timed
 }
@@ -183,6 +184,13 @@ func (s *series) newDuration(k callKind) *probe.Recorder {
 func (s *series) fromElsewhere(n int64) {
 	if s != nil && n > 0 {
 		s.virtual.get(func() *probe.Counter { return s.probe.core.Counter(descVirtualIO, s.role) }).Add(n)
+	}
+}
+
+// fromStream counts bytes of what was opened by package os and is no file.
+func (s *series) fromStream(n int64) {
+	if s != nil && n > 0 {
+		s.streamed.get(func() *probe.Counter { return s.probe.core.Counter(descStreamIO, s.role) }).Add(n)
 	}
 }
 

@@ -127,6 +127,7 @@ func (c *call) readFile(f *os.File, name string) ([]byte, error) {
 	}
 	b, err := readAll(f, size, c.tally)
 	p.read(c.tally, 0, int64(len(b)))
+	p.streamed(c.tally, int64(len(b)))
 	return b, err
 }
 

@@ -124,6 +124,13 @@ func (p *pass) read(t tally, off, n int64) {
 	p.of.extend(off, n)
 }
 
+// streamed counts n bytes that were read of an open file that is none.
+func (p *pass) streamed(t tally, n int64) {
+	if p != nil && p.kind == untimed {
+		t.series.fromStream(n)
+	}
+}
+
 // passSeries are a role's counters of passes.
 type passSeries struct {
 	found     [len(findingNames)]*probe.Counter

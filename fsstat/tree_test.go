@@ -1,8 +1,11 @@
 package fsstat
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,9 +49,35 @@ func TestTreeErrors(t *testing.T) {
 	_, err := Tree(filepath.Join(dir, "gone"))
 	_, want := os.Lstat(filepath.Join(dir, "gone"))
 	sameError(t, "a folder that is missing", err, want)
+	// What is no folder holds nothing, which is no size of it.
 	file := tempFile(t, 10)
-	if got, err := Tree(file); got != (TreeSize{}) || err != nil {
-		t.Errorf("a file: got %+v, %v, want nothing in it", got, err)
+	link, broken := filepath.Join(dir, "link"), filepath.Join(dir, "broken")
+	for from, to := range map[string]string{link: file, broken: "gone"} {
+		if err := os.Symlink(to, from); err != nil {
+			t.Skipf("no links here: %v", err)
+		}
+	}
+	for path, want := range map[string]error{file: syscall.ENOTDIR, link: syscall.ENOTDIR, broken: fs.ErrNotExist, os.DevNull: syscall.ENOTDIR} {
+		if got, err := Tree(path); got != (TreeSize{}) || !errors.Is(err, want) {
+			t.Errorf("%s: got %+v, error %v, want %v", path, got, err, want)
+		}
+	}
+}
+
+// A link to a folder, or to a link to one, stands for the folder.
+func TestTreeOfLink(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a"), content(10), 0o600)
+	link := filepath.Join(t.TempDir(), "link")
+	for from, to := range map[string]string{link: dir, link + "2": "link"} {
+		if err := os.Symlink(to, from); err != nil {
+			t.Skipf("no links here: %v", err)
+		}
+	}
+	for _, path := range []string{link, link + "2", link + string(filepath.Separator)} {
+		if got, want := must[TreeSize](t)(Tree(path)), (TreeSize{Files: 1, Bytes: 10}); got != want {
+			t.Errorf("%s: got %+v, want %+v", path, got, want)
+		}
 	}
 }
 

@@ -121,7 +121,7 @@ func DetectOf(root string, pid int) (*Cgroups, error) { return detect(root, strc
 
 func detect(root, pid string) (*Cgroups, error) {
 	name := filepath.Join(root, "proc", pid, "cgroup")
-	b, err := os.ReadFile(name)
+	b, err := ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", ErrNoCgroup, err)
 	} else if err != nil {
@@ -132,7 +132,7 @@ func detect(root, pid string) (*Cgroups, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	name = filepath.Join(root, "proc/self/mountinfo")
-	if b, err = os.ReadFile(name); err != nil {
+	if b, err = ReadFile(name); err != nil {
 		return nil, err
 	}
 	mounts, err := parseMountinfo(b)
@@ -344,7 +344,7 @@ func exists(dir, name string) (bool, error) {
 
 // enabled tells whether a version 2 group has the controller's files.
 func enabled(dir, controller string) error {
-	b, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
+	b, err := ReadFile(filepath.Join(dir, "cgroup.controllers"))
 	if err != nil {
 		return err
 	}

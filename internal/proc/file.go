@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"sync/atomic"
 )
 
 // ErrDetached is matched by errors.Is when a kept file belongs to a cgroup
@@ -37,6 +39,21 @@ type File struct {
 	h    handle
 	open bool
 	buf  []byte
+}
+
+// bytesRead is what this package has read; see BytesRead.
+var bytesRead atomic.Int64
+
+// BytesRead is how many bytes the library has read at its looks, through this
+// package. They are in the process's own counters of IO, though nobody but the
+// person who measures has asked for them.
+func BytesRead() int64 { return bytesRead.Load() }
+
+// ReadFile is os.ReadFile for what is read at each look and cannot be kept open.
+func ReadFile(path string) ([]byte, error) {
+	b, err := os.ReadFile(path)
+	bytesRead.Add(int64(len(b)))
+	return b, err
 }
 
 // Open opens the file at path for reading. The descriptor is not inherited by
@@ -96,6 +113,7 @@ func (f *File) Read() ([]byte, error) {
 		if err != nil {
 			return nil, pathError("read", f.path, err)
 		}
+		bytesRead.Add(int64(n))
 		if n < len(f.buf) {
 			return f.buf[:n], nil
 		}

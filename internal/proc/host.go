@@ -3,7 +3,6 @@ package proc
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 )
 
@@ -67,7 +66,7 @@ func ParseCPUModel(b []byte) string {
 // CPUModel returns the processor's name from proc/cpuinfo under root, ""
 // where the kernel does not tell.
 func CPUModel(root string) (string, error) {
-	b, err := os.ReadFile(filepath.Join(root, "proc/cpuinfo"))
+	b, err := ReadFile(filepath.Join(root, "proc/cpuinfo"))
 	if err != nil {
 		return "", err
 	}
@@ -77,7 +76,7 @@ func CPUModel(root string) (string, error) {
 // KernelRelease returns the kernel's release, such as "6.12.9-amd64", from
 // proc/sys/kernel/osrelease under root.
 func KernelRelease(root string) (string, error) {
-	b, err := os.ReadFile(filepath.Join(root, "proc/sys/kernel/osrelease"))
+	b, err := ReadFile(filepath.Join(root, "proc/sys/kernel/osrelease"))
 	if err != nil {
 		return "", err
 	}

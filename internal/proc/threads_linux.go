@@ -96,6 +96,7 @@ func (t *Threads) readOne(f *threadFile, counts bool) error {
 	if err != nil {
 		return err
 	}
+	bytesRead.Add(int64(n))
 	s, err := ParseSchedstat(t.buf[:n])
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package probetest
 
 import (
 	"errors"
-	"os"
 
 	"github.com/tidestaff/tidestaff/internal/proc"
 )
@@ -10,7 +9,7 @@ import (
 // lookAtHost reads the summary line of /proc/stat, this process's CPU time right
 // after it, and cpu.stat of the process's group.
 func lookAtHost() look {
-	b, err := os.ReadFile("/proc/stat")
+	b, err := proc.ReadFile("/proc/stat")
 	if err != nil {
 		return look{err: err}
 	}

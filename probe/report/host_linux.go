@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"syscall"
 
@@ -15,7 +14,7 @@ import (
 // read opens the file anew each time. Once a second that costs less than the
 // descriptors would be worth.
 func (h *hostProbe) read(name string) ([]byte, error) {
-	return os.ReadFile(filepath.Join(h.root, name))
+	return proc.ReadFile(filepath.Join(h.root, name))
 }
 
 // lookAtLoad reads the first number of /proc/loadavg, which the kernel brings
