@@ -167,6 +167,9 @@ func (f *File) ReadFrom(r io.Reader) (n int64, err error) {
 		from = limited.R
 	}
 	ours, _ := from.(*File)
+	if s, ok := from.(source); ok {
+		ours, _ = s.readable.(*File) // handed on by what io.Copy copied to
+	}
 	how := unknown
 	if f.watched() || ours.open().watched() {
 		how = f.routeFrom(from, limited)
@@ -205,8 +208,11 @@ func (f *File) routeFrom(from io.Reader, limited *io.LimitedReader) route {
 	if f.appends || limited != nil && limited.N <= 0 {
 		return byProgram
 	}
-	if ours, ok := from.(*File); ok {
+	switch ours := from.(type) {
+	case *File:
 		from = ours.bare()
+	case source:
+		return f.routeFrom(ours.readable.(*File), limited)
 	}
 	if c, ok := from.(syscall.Conn); ok {
 		return routeFrom(c, f.File)

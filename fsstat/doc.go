@@ -128,9 +128,9 @@
 //
 // A [File] keeps the fast paths of *os.File: io.Copy to a file or a connection,
 // io.CopyN to a connection, http.ServeContent, http.FileServer by package fshttp,
-// os/exec with the embedded *os.File. io.CopyN into a bare *os.File is copied
-// through the program, since that recognises nothing but its own type; into a File
-// it is not. Every file of an fs.FS has exactly the interfaces fs.ReadDirFile,
+// os/exec with the embedded *os.File. io.CopyN into a bare *os.File, or a copy into
+// one behind a bufio.Writer, is made by the program, since that recognises nothing
+// but its own type; into a File it is not. Every file of an fs.FS has exactly the interfaces fs.ReadDirFile,
 // io.Seeker, io.ReaderAt and io.WriterTo that the original has.
 //
 // Whether the kernel copied is not said by package os. It is known beforehand:

@@ -30,6 +30,15 @@ func TestEveryMetric(t *testing.T) {
 	must[int64](t)(io.Copy(to, from))
 	from.Close()
 	to.Close()
+	r1, w1, err := os.Pipe() // no file
+	if err != nil {
+		t.Fatal(err)
+	}
+	must[int](t)(w1.Write(make([]byte, 10)))
+	w1.Close()
+	pipe := files.File(r1)
+	must[int](t)(pipe.Read(make([]byte, 10)))
+	pipe.Close()
 	r := w.Close()
 	absent := map[string]bool{}
 	for _, a := range r.Absent {

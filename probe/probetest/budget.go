@@ -83,8 +83,9 @@ func NoFileReads() Budget { return Budget{judge: (*trial).noFileReads} }
 //		return gap.Paths, err
 //	})
 //
-// If watch is nil, the bytes are judged that the process has read in all, if the
-// probe knows them: none beside its own is a success and some is no data, since
+// If watch is nil, those are judged that the probe itself was told of, as a file
+// probe is with WatchDirs; and if there are none, the bytes that the process has
+// read in all, if the probe knows them: none beside its own is a success and some is no data, since
 // sockets, pipes and databases are among them.
 func NoReadsAround(watch func(do func()) (paths map[string]int64, err error)) Budget {
 	return Budget{judge: (*trial).noReadsAround, watch: watch}

@@ -15,6 +15,8 @@ const (
 	metricFileIO    = "tidestaff.file.io"
 	metricProcessIO = "tidestaff.file.process_io"
 	metricVirtualIO = "tidestaff.file.virtual_io"
+	metricAround    = "tidestaff.file.around"
+	attrFilePath    = "tidestaff.file.path"
 )
 
 // A watcher executes do and says which files were opened meanwhile around a probe,
@@ -63,19 +65,37 @@ func (t *trial) noReadsAround() []finding {
 	g, ok := t.gaps[t.index]
 	switch {
 	case !ok:
+		if found := openedAround(t.toldAround()); len(found) > 0 {
+			return found
+		}
 		return t.bytesAround()
 	case g.err != nil:
 		return []finding{lacks("file", "reads around the probe: no data: %v", g.err)}
 	}
-	var found []finding
-	for _, path := range slices.SortedFunc(maps.Keys(g.paths), func(a, b string) int {
-		return cmp.Or(cmp.Compare(g.paths[b], g.paths[a]), cmp.Compare(a, b))
+	return openedAround(g.paths)
+}
+
+// openedAround are the findings of files that were so often opened around the
+// probe.
+func openedAround(paths map[string]int64) (found []finding) {
+	for _, path := range slices.SortedFunc(maps.Keys(paths), func(a, b string) int {
+		return cmp.Or(cmp.Compare(paths[b], paths[a]), cmp.Compare(a, b))
 	}) {
-		if n := g.paths[path]; n > 0 {
+		if n := paths[path]; n > 0 {
 			found = append(found, exceeds("file", "opened around the probe %dx: %s, want never", n, path))
 		}
 	}
 	return found
+}
+
+// toldAround are the opens that the probe itself was told of, in the folders that it
+// watches.
+func (t *trial) toldAround() map[string]int64 {
+	paths := map[string]int64{}
+	for m := range t.reading.Find(metricAround) {
+		paths[m.Attr(attrFilePath)] += int64(m.Value)
+	}
+	return paths
 }
 
 // bytesAround judges by the bytes that the process has read in excess of the

@@ -148,10 +148,19 @@ func TestFileBudgets(t *testing.T) {
 			l.Counter(testProcessIO, attr("disk.io.direction", "read")).Add(1000)
 			l.Counter(testProcessIO, attr("disk.io.direction", "write")).Add(9000)
 		}, ""},
+		{"told around", NoReadsAround(nil), func(l *ledger) {
+			l.Counter(testAround, attr("tidestaff.file.path", "/a")).Add(2)
+			l.Counter(testAround, attr("tidestaff.file.path", "/b")).Add(0)
+			l.Counter(testProcessIO, attr("disk.io.direction", "read")).Add(1000)
+		}, "opened around the probe 2x: /a, want never"},
+		{"none told around", NoReadsAround(nil), func(l *ledger) {
+			l.Counter(testAround, attr("tidestaff.file.path", "/a")).Add(0)
+			l.Counter(testProcessIO, attr("disk.io.direction", "read")).Add(1000)
+		}, "reads around the probe: no data: up to 1,000 bytes"},
 		{"only written", NoReadsAround(nil), func(l *ledger) { l.Counter(testProcessIO, attr("disk.io.direction", "write")).Add(9000) }, "no data: no probe here tells"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l := files(newLedger(testOps, testBytes, testProcessIO))
+			l := files(newLedger(testOps, testBytes, testProcessIO, testAround))
 			j := &judged{TB: t}
 			Within(j, l, 1, func() { tt.op(l) }, tt.budget)
 			got := strings.Join(j.errors, "\n")

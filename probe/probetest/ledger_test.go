@@ -38,6 +38,7 @@ var (
 	testHolds      = &probe.Desc{Name: "tidestaff.db.lock.hold.duration", Unit: "s", Kind: probe.KindDistribution, Help: "Holds."}
 	testPaths      = &probe.Desc{Name: "tidestaff.file.path.operations", Unit: "{operation}", Kind: probe.KindCounter, Help: "By path.", Detail: true}
 	testProcessIO  = &probe.Desc{Name: "tidestaff.file.process_io", Unit: "By", Kind: probe.KindCounter, Help: "All bytes."}
+	testAround     = &probe.Desc{Name: "tidestaff.file.around", Unit: "{open}", Kind: probe.KindCounter, Detail: true, Help: "Opens around it."}
 	testUnchanged  = &probe.Desc{Name: "tidestaff.file.path.unchanged_passes", Unit: "{pass}", Kind: probe.KindCounter, Help: "By path.", Detail: true}
 	testPathIO     = &probe.Desc{Name: "tidestaff.file.path.io", Unit: "By", Kind: probe.KindCounter, Help: "By path.", Detail: true}
 )

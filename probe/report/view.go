@@ -199,9 +199,13 @@ func detailGrid(name string, ms []*probe.Metric) *grid {
 	if name == descProfileFunction.Name {
 		most = mostFunctions + 1
 	}
+	if name == metricAround {
+		ms = slices.DeleteFunc(slices.Clone(ms), func(m *probe.Metric) bool { return m.Value == 0 })
+		g.notes = []string{aroundText(ms)}
+	}
 	for i, m := range ms {
 		if i == most {
-			g.notes = []string{formatCount(float64(len(ms)-most)) + " more"}
+			g.notes = append(g.notes, formatCount(float64(len(ms)-most))+" more")
 			break
 		}
 		row := []string{attrsText(m.Attrs), "", "", "", "", formatValue(m.Value, m.Unit, "")}
@@ -212,6 +216,44 @@ func detailGrid(name string, ms []*probe.Metric) *grid {
 		g.rows = append(g.rows, row)
 	}
 	return g
+}
+
+// metricAround is what a file probe tells of the opens that it did not see. It says
+// how far the probe's other counts can be believed, so it has a sentence.
+const metricAround = "tidestaff.file.around"
+
+// mostNames is how many names the sentence has room for.
+const mostNames = 10
+
+// aroundText is the sentence of opens by path, the most first.
+func aroundText(ms []*probe.Metric) string {
+	var all float64
+	var names []string
+	for i, m := range ms {
+		all += m.Value
+		if i >= mostNames {
+			continue
+		}
+		var name []string
+		for _, a := range m.Attrs {
+			name = append(name, a.Value)
+		}
+		if m.Value > 1 {
+			name = append(name, "("+formatCount(m.Value)+")")
+		}
+		names = append(names, strings.Join(name, " "))
+	}
+	text := strings.Join(names, ", ")
+	if n := len(ms) - mostNames; n > 0 {
+		text += " and " + formatCount(float64(n)) + " more"
+	}
+	switch all {
+	case 0:
+		return "no open is known to have gone around the probe"
+	case 1:
+		return "1 open went around the probe: " + text
+	}
+	return formatCount(all) + " opens went around the probe: " + text
 }
 
 // mostEvidence is how many attributes an event's line has room for. One that has

@@ -44,7 +44,7 @@ func run(t *testing.T, work, how string, flags ...string) (r result, out2 []byte
 	dir := folder(t)
 	to := filepath.Join(t.TempDir(), "trace")
 	args := append([]string{"-f", "--seccomp-bpf", "-e", "trace=%file,%desc,%network", "-o", to}, flags...)
-	for _, name := range []string{large, small, out, sub, missing} {
+	for _, name := range []string{large, small, out, sub, sub + "/1", sub + "/2", sub + "/3", missing} {
 		args = append(args, "-P", filepath.Join(dir, name))
 	}
 	self, err := os.Executable()

@@ -1,6 +1,7 @@
 package strace
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -65,9 +66,20 @@ func (o opener) open(name string, flag int) (f file) {
 	return f
 }
 
+// bare opens a file without the probe.
+func (o opener) bare(name string, flag int) *os.File {
+	f := must(os.OpenFile(o.path(name), flag, 0o600))
+	kept = append(kept, f)
+	return f
+}
+
 // kept are the files that were opened: the garbage collector would close them,
 // now and then.
-var kept []file
+var kept []any
+
+// lost is the one copy that a wrapped file cannot make in the kernel: package os
+// recognises nothing within a limit but its own type.
+const lost = "io.CopyN to a bare file"
 
 func (o opener) create(flag int) file { return o.open(out, os.O_WRONLY|os.O_CREATE|flag) }
 
@@ -76,6 +88,13 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+func must2[A, B any](a A, b B, err error) (A, B) {
+	if err != nil {
+		panic(err)
+	}
+	return a, b
 }
 
 // works are what a program does with files. Each returns the bytes that came out
@@ -102,23 +121,134 @@ var works = map[string]func(o opener) []byte{
 		must(io.Copy(o.create(0), strings.NewReader("some text")))
 		return nil
 	},
+	"io.CopyBuffer file to file": func(o opener) []byte {
+		must(io.CopyBuffer(o.create(0), o.open(large, os.O_RDONLY), make([]byte, 1000)))
+		return nil
+	},
+	"io.Copy to a bare file": func(o opener) []byte {
+		must(io.Copy(o.bare(out, os.O_WRONLY|os.O_CREATE), o.open(large, os.O_RDONLY)))
+		return nil
+	},
+	"io.Copy from a bare file": func(o opener) []byte {
+		must(io.Copy(o.create(0), o.bare(large, os.O_RDONLY)))
+		return nil
+	},
+	"io.CopyN from a bare file": func(o opener) []byte {
+		must(io.CopyN(o.create(0), o.bare(large, os.O_RDONLY), largeLen/2))
+		return nil
+	},
+	lost: func(o opener) []byte {
+		must(io.CopyN(o.bare(out, os.O_WRONLY|os.O_CREATE), o.open(large, os.O_RDONLY), largeLen/2))
+		return nil
+	},
+	"io.Copy twice": func(o opener) []byte {
+		from, to := o.open(large, os.O_RDONLY), o.create(0)
+		must(io.Copy(to, from))
+		must(from.Seek(0, io.SeekStart))
+		must(io.Copy(to, from))
+		return nil
+	},
+	"io.Copy of the rest": func(o opener) []byte {
+		from := o.open(large, os.O_RDONLY)
+		must(io.ReadFull(from, make([]byte, 1000)))
+		must(io.Copy(o.create(0), from))
+		return nil
+	},
+	"io.Copy of a section": func(o opener) []byte {
+		must(io.Copy(o.create(0), io.NewSectionReader(o.open(large, os.O_RDONLY), 1000, 100_000)))
+		return nil
+	},
+	"io.Copy by buffers": func(o opener) []byte {
+		to := bufio.NewWriter(o.create(0))
+		must(io.Copy(to, bufio.NewReader(o.open(large, os.O_RDONLY))))
+		must(0, to.Flush())
+		return nil
+	},
+	"io.Copy of nothing": func(o opener) []byte {
+		from := o.open(small, os.O_RDONLY)
+		must(from.Seek(0, io.SeekEnd))
+		must(io.Copy(o.create(0), from))
+		must(io.CopyN(o.create(0), from, 0))
+		return nil
+	},
+	"io.Copy to a pipe": func(o opener) []byte {
+		r, w := must2(os.Pipe())
+		go func() {
+			must(io.Copy(w, o.open(large, os.O_RDONLY)))
+			w.Close()
+		}()
+		return must(io.ReadAll(r))
+	},
+	"io.Copy from a pipe": func(o opener) []byte {
+		r, w := must2(os.Pipe())
+		go func() {
+			must(w.Write(make([]byte, 5000)))
+			w.Close()
+		}()
+		must(io.Copy(o.create(0), r))
+		return nil
+	},
+	"io.Copy of a file system's": func(o opener) []byte {
+		fsys := os.DirFS(o.dir)
+		if o.files != nil {
+			fsys = o.files.FS(fsys)
+		}
+		f := must(fsys.Open(large))
+		defer f.Close()
+		must(io.Copy(o.create(0), f))
+		return nil
+	},
+	"io.Copy of a root's": func(o opener) []byte {
+		var f io.ReadCloser
+		if o.files != nil {
+			f = must(must(o.files.OpenRoot(o.dir)).Open(large))
+		} else {
+			f = must(must(os.OpenRoot(o.dir)).Open(large))
+		}
+		defer f.Close()
+		must(io.Copy(o.create(0), f))
+		return nil
+	},
+	"os.CopyFS": func(o opener) []byte {
+		fsys := os.DirFS(o.dir)
+		if o.files != nil {
+			fsys = o.files.FS(fsys)
+		}
+		to := must(os.MkdirTemp("", "copy"))
+		defer os.RemoveAll(to)
+		must(0, os.CopyFS(to, fsys))
+		return must(os.ReadFile(filepath.Join(to, large)))
+	},
 	"io.Copy to TCP": func(o opener) []byte {
-		return received(func(c *net.TCPConn) { must(io.Copy(c, o.open(large, os.O_RDONLY))) })
+		return received(tcp, func(c net.Conn) { must(io.Copy(c, o.open(large, os.O_RDONLY))) })
 	},
 	"io.CopyN to TCP": func(o opener) []byte {
-		return received(func(c *net.TCPConn) { must(io.CopyN(c, o.open(large, os.O_RDONLY), largeLen/2)) })
+		return received(tcp, func(c net.Conn) { must(io.CopyN(c, o.open(large, os.O_RDONLY), largeLen/2)) })
+	},
+	"io.Copy to a Unix socket": func(o opener) []byte {
+		return received(unix, func(c net.Conn) { must(io.Copy(c, o.open(large, os.O_RDONLY))) })
+	},
+	"io.CopyN to a Unix socket": func(o opener) []byte {
+		return received(unix, func(c net.Conn) { must(io.CopyN(c, o.open(large, os.O_RDONLY), largeLen/2)) })
 	},
 	"io.Copy from TCP": func(o opener) []byte {
-		to := o.create(0)
-		l := must(net.Listen("tcp", "127.0.0.1:0"))
-		go func() {
-			c := must(l.Accept())
-			must(c.Write(make([]byte, largeLen)))
-			c.Close()
-		}()
-		c := must(net.Dial("tcp", l.Addr().String()))
-		must(io.Copy(to, c))
+		must(io.Copy(o.create(0), sent(tcp)))
 		return nil
+	},
+	"io.CopyN from TCP": func(o opener) []byte {
+		must(io.CopyN(o.create(0), sent(tcp), largeLen/2))
+		return nil
+	},
+	"io.Copy from a Unix socket": func(o opener) []byte {
+		must(io.Copy(o.create(0), sent(unix)))
+		return nil
+	},
+	"http.FileServerFS": func(o opener) []byte {
+		fsys := os.DirFS(o.dir)
+		if o.files != nil {
+			fsys = o.files.FS(fsys)
+		}
+		return answer(http.FileServerFS(fsys).ServeHTTP)
 	},
 	"http.ServeContent": func(o opener) []byte {
 		return answer(func(w http.ResponseWriter, r *http.Request) {
@@ -220,16 +350,36 @@ func mixed(o opener) []byte {
 	return nil
 }
 
+// tcp and unix listen.
+func tcp() net.Listener { return must(net.Listen("tcp", "127.0.0.1:0")) }
+
+func unix() net.Listener {
+	dir := must(os.MkdirTemp("", "socket"))
+	kept = append(kept, dir) // until the program ends
+	return must(net.Listen("unix", filepath.Join(dir, "s")))
+}
+
 // received is what comes out at the other end of a connection.
-func received(send func(*net.TCPConn)) []byte {
-	l := must(net.Listen("tcp", "127.0.0.1:0"))
+func received(listen func() net.Listener, send func(net.Conn)) []byte {
+	l := listen()
 	go func() {
-		c := must(l.Accept()).(*net.TCPConn)
+		c := must(l.Accept())
 		send(c)
 		c.Close()
 	}()
-	c := must(net.Dial("tcp", l.Addr().String()))
+	c := must(net.Dial(l.Addr().Network(), l.Addr().String()))
 	return must(io.ReadAll(c))
+}
+
+// sent is a connection out of which a megabyte comes.
+func sent(listen func() net.Listener) net.Conn {
+	l := listen()
+	go func() {
+		c := must(l.Accept())
+		must(c.Write(make([]byte, largeLen)))
+		c.Close()
+	}()
+	return must(net.Dial(l.Addr().Network(), l.Addr().String()))
 }
 
 // answer is what a server sends for the large file.
@@ -260,6 +410,11 @@ func TestMain(m *testing.M) {
 	o.files = fsstat.New(fsstat.Options{})
 	w := must(o.files.Watch())
 	output := works[name](o)
+	for _, dir := range kept {
+		if dir, ok := dir.(string); ok {
+			_ = os.RemoveAll(dir)
+		}
+	}
 	s, _ := fsstat.StatsOf(w.Close())
 	report(result{output, s})
 }
