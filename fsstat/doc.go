@@ -174,10 +174,11 @@
 // [Probe.In], otherwise what [probe.LabelOf] says, past the packages of
 // [Options].SkipPackages. The first read of a File costs an fstat, which
 // [Options].NoIdentity spares, and one allocation. ReadFile, WriteFile, ReadDir and
-// Stat make the system calls and allocations of package os and no others; a copy
-// between descriptors asks the kernel what they are first, at most seven cheap
-// system calls. With [Options].WatchDirs each open takes a lock, and two system calls
-// more while a window is open.
+// Stat make the system calls and allocations of package os and no others, but for
+// an fstat after an open or a write that took 100 µs or more; a copy between
+// descriptors asks the kernel what they are first, at most seven cheap system calls.
+// With [Options].WatchDirs each open takes a lock, and two system calls more while a
+// window is open.
 //
 // A path takes 1 to 3 KB and each window over it 0.2 to 0.5 KB; a million distinct
 // ones, with the default bound of 500, 2 MB in all. A role takes 17 series and a

@@ -138,6 +138,12 @@ func TestAroundNothing(t *testing.T) {
 		_, _ = p.OpenRoot(filepath.Join(dir, "gone"))
 		_, _ = fs.ReadFile(p.DirFS(dir), "gone")
 		_, _ = fs.ReadDir(p.DirFS(dir), ".")
+		if err := p.CopyFS(filepath.Join(dir, "copy"), os.DirFS(filepath.Join(dir, "gone"))); err == nil {
+			t.Error("a folder that is missing was copied")
+		}
+		if err := p.CopyFS(filepath.Join(t.TempDir(), "copy"), os.DirFS(dir)); err != nil {
+			t.Error(err)
+		}
 		root, err := p.OpenRoot(dir)
 		if err != nil {
 			t.Fatal(err)

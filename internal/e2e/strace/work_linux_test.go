@@ -219,6 +219,16 @@ var works = map[string]func(o opener) []byte{
 		must(0, os.CopyFS(to, fsys))
 		return must(os.ReadFile(filepath.Join(to, large)))
 	},
+	"CopyFS": func(o opener) []byte {
+		to := must(os.MkdirTemp("", "copy"))
+		defer os.RemoveAll(to)
+		if o.files != nil {
+			must(0, o.files.CopyFS(to, os.DirFS(o.dir)))
+		} else {
+			must(0, os.CopyFS(to, os.DirFS(o.dir)))
+		}
+		return must(os.ReadFile(filepath.Join(to, large)))
+	},
 	"io.Copy to TCP": func(o opener) []byte {
 		return received(tcp, func(c net.Conn) { must(io.Copy(c, o.open(large, os.O_RDONLY))) })
 	},
