@@ -1,6 +1,7 @@
 package cgroup
 
 import (
+	"os"
 	"runtime"
 	"testing"
 	"time"
@@ -96,5 +97,31 @@ func due(p *Probe) {
 	p.place.due = 0
 	for _, s := range p.sources {
 		s.due = 0
+	}
+}
+
+// TestRealRemovedReads: the files of a group that has been removed are not read
+// again and again; somebody would have to make the group anew first. Only the mark
+// of its peak is tried at each rich sample.
+func TestRealRemovedReads(t *testing.T) {
+	const rich = 2
+	g := ownMemoryGroup(t)
+	calls := readCalls(t)
+	p := New(Options{Path: g.Path, Interval: time.Hour})
+	defer watch(t, p).Close()
+	ticks := func() {
+		for range rich * richEvery {
+			p.tick()
+		}
+	}
+	if n := calls(ticks); n < rich*richEvery {
+		t.Errorf("got %d reads of a group that is there", n)
+	}
+	if err := os.Remove(g.Dir); err != nil {
+		t.Fatal(err)
+	}
+	p.sample() // finds out
+	if n := calls(ticks); n > rich {
+		t.Errorf("got %d reads of a group that is gone", n)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -291,6 +293,41 @@ func TestRealBusySampler(t *testing.T) {
 	}
 	if v, _ := one(t, w.Close(), descSamplerCPU); v <= 0 {
 		t.Errorf("got %v s of the sampler's own, want some", v)
+	}
+}
+
+// TestRealNoProcessor: so does one whose process has all its processors busy with
+// something else. The runtime takes a busy one away after some 10 ms only, so that
+// samples every millisecond come late; a load that leaves room by chance has another
+// try.
+func TestRealNoProcessor(t *testing.T) {
+	const interval, late = time.Millisecond, 5 * time.Millisecond
+	w := watch(t, New(Options{NoReset: true, Interval: interval}))
+	var stop atomic.Bool
+	var busy sync.WaitGroup
+	defer busy.Wait()
+	defer stop.Store(true)
+	for range 4 * runtime.GOMAXPROCS(0) {
+		busy.Go(func() {
+			for !stop.Load() {
+			}
+		})
+	}
+	var r probe.Reading
+	for limit := time.Now().Add(time.Minute); ; {
+		time.Sleep(100 * interval) // a reading is a look as well, and makes gaps shorter
+		w.Read(&r)
+		var gap time.Duration
+		for m := range r.Find(descInterval.Name) {
+			gap = time.Duration(m.Dist.Max())
+		}
+		s, _ := StatsOf(&r)
+		if gap >= late && s.RSS.Course.MaxGap >= late {
+			return
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("got a largest gap of %v, and of %v in the course, want %v", gap, s.RSS.Course.MaxGap, late)
+		}
 	}
 }
 

@@ -82,6 +82,28 @@ func TestStatsOf(t *testing.T) {
 	})
 }
 
+// TestStatsOfProcessor: the cores that a process used, and what share that is of
+// its group's quota of one and a half.
+func TestStatsOfProcessor(t *testing.T) {
+	root := neighbour(t)
+	synctest.Test(t, func(t *testing.T) {
+		w := watch(t, New(Options{Root: root, PID: 77, Interval: -1}))
+		time.Sleep(10 * time.Second)
+		rewrite(t, root, "proc/77/stat", procStat("R", 4000, 100+600)) // six seconds
+		s, ok := StatsOf(w.Close())
+		if !ok {
+			t.Fatal("got no stats")
+		}
+		for what, v := range map[string][2]float64{
+			"time": {s.CPU.Time.V, 6}, "cores": {s.CPU.Cores.V, 0.6}, "share": {s.CPU.OfLimit.V, 0.6 / 1.5},
+		} {
+			if math.Abs(v[0]-v[1]) > 1e-9 {
+				t.Errorf("%s: got %v, want %v", what, v[0], v[1])
+			}
+		}
+	})
+}
+
 // TestStatsOfFile: a reading that was written and read back has descriptions of
 // its own, with the same names.
 func TestStatsOfFile(t *testing.T) {
