@@ -2,6 +2,7 @@ package fsstat
 
 import (
 	"io"
+	"os"
 	"time"
 
 	"github.com/tidestaff/tidestaff/probe"
@@ -35,42 +36,30 @@ func (t tally) begin(k callKind, l *probe.Label) call {
 }
 
 // end ends the call, and keeps how long it took.
-func (c *call) end() { c.endOn(nil) }
-
-// longCall is from where on a call may have waited for something that is no file:
-// a hundred times what one takes that finds its bytes in memory.
-const longCall = 100 * time.Microsecond
-
-// endOn ends the call, and keeps how long it took, unless it took long at what is
-// no file: that is said, and asked only then, so that short calls cost nothing
-// more.
-func (c *call) endOn(of stater) (waited bool) {
+func (c *call) end() {
 	if c.series == nil {
-		return false
+		return
 	}
-	ns, ok := c.series.probe.core.End(c.span)
-	if !ok {
-		return false
+	if ns, ok := c.series.probe.core.End(c.span); ok {
+		c.series.took(c.kind, ns)
 	}
-	if ns >= int64(longCall) && c.kind != untimed && waits(of) {
-		return true
-	}
-	c.series.took(c.kind, ns)
-	return false
 }
 
-// long says whether the call has taken long so far.
-func (c *call) long() bool { return probe.Now()-c.span.Start() >= int64(longCall) }
-
-// waits says whether what is open is no file or folder, but a pipe, a socket or a
-// terminal, at which a call may wait for ever.
-func waits(of stater) bool {
-	if of == nil {
-		return false
+// endOpen ends a call that has just opened f, and says whether that is something
+// to wait for.
+func (c *call) endOpen(f *os.File) (waits bool) {
+	if waits = waitsAt(f); waits {
+		c.kind = untimed
 	}
-	info, err := of.Stat()
-	return err == nil && info != nil && !info.Mode().IsRegular() && !info.IsDir()
+	c.end()
+	return waits
 }
+
+// waitsAt says whether what was just opened is a FIFO, a socket or a terminal.
+// Package os waits for these by the poller, and for files never, so that only these
+// take a deadline. To take away one that nobody can have set yet makes no system
+// call and changes nothing.
+func waitsAt(f *os.File) bool { return f.SetDeadline(time.Time{}) == nil }
 
 // on says what file the call was on, and whether it failed there.
 func (c *call) on(name string, err error) *call {
@@ -111,6 +100,18 @@ func (t tally) moved(d direction, n int64, err error) {
 		}
 	}
 	t.transferred(d, n, err)
+}
+
+// buffered counts n bytes that were found in a buffer of the program, by no read.
+func (t tally) buffered(n int64) {
+	if n <= 0 {
+		return
+	}
+	t.series.io[in].Add(n)
+	t.op.AddReads(0, n)
+	if t.row != nil {
+		t.row.add(rowRead, n)
+	}
 }
 
 // copied counts a read or a write of n bytes that package os or the kernel

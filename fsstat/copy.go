@@ -63,7 +63,7 @@ func (f *File) WriteTo(w io.Writer) (n int64, err error) {
 	}
 	read, p := f.beginCopy(w)
 	n, err = f.File.WriteTo(w)
-	read.endOn(staterOf(w))
+	read.end()
 	read.copied(in, n, how == byKernel, err)
 	f.went(read.tally, p, n)
 	p.streamed(read.tally, n)
@@ -125,14 +125,14 @@ func (f *File) copyTo(to *File) (n int64, err error) {
 	n, err = f.File.WriteTo(to.File)
 	read.end()
 	written.end()
-	counted(read, written, n, how == byKernel, err)
+	count(read, written, n, how == byKernel, err)
 	f.went(read.tally, p, n)
 	p.streamed(read.tally, n)
 	return n, err
 }
 
-// counted counts both sides of a copy; the zero call is none.
-func counted(read, written call, n int64, kernel bool, err error) {
+// count counts both sides of a copy; the zero call is none.
+func count(read, written call, n int64, kernel bool, err error) {
 	hasRead, hasWritten, readErr, writeErr := sides(n, err)
 	if hasRead {
 		read.copied(in, n, kernel, readErr)
@@ -189,12 +189,12 @@ func (f *File) ReadFrom(r io.Reader) (n int64, err error) {
 	}
 	written := f.beginFill(read, from)
 	n, err = f.File.ReadFrom(r)
-	written.endOn(staterOf(from))
+	written.end()
 	read.end()
 	if bare, ok := r.(*io.LimitedReader); ok {
 		limited.N = bare.N
 	}
-	counted(read, written, n, how == byKernel, err)
+	count(read, written, n, how == byKernel, err)
 	if p != nil {
 		ours.went(read.tally, p, n)
 		p.streamed(read.tally, n)

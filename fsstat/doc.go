@@ -50,9 +50,8 @@
 //   - tidestaff.file.errors by the kernel's name, such as ENOENT; what package os
 //     says by itself is closed, deadline, invalid and so on. io.EOF is none.
 //   - tidestaff.file.operation.duration of each call. A ReadFile, a WriteFile and a
-//     copy are one each. Pipes, sockets and terminals are left out from when they are
-//     known, by the first read or by a call of 100 µs or more: what is waited for
-//     there is no file. So is a copy to or from a connection.
+//     copy are one each. Pipes, sockets and terminals are left out, and copies to and from
+//     connections: what is waited for there is no file.
 //   - tidestaff.file.read_sizes: the program's reads by how many bytes they brought.
 //   - tidestaff.file.unread_opens: opened for reading and for nothing else, and
 //     closed without a read or any other use, its Stat, Sync or descriptor among them.

@@ -40,7 +40,7 @@ func (f *File) open() *handle {
 func (f *File) Read(b []byte) (n int, err error) {
 	c, p := f.open().beginRead(f.bare())
 	n, err = f.bare().Read(b)
-	f.open().end(&c, f.bare())
+	c.end()
 	c.moved(in, int64(n), err)
 	f.open().went(c.tally, p, int64(n))
 	p.streamed(c.tally, int64(n))
@@ -51,7 +51,7 @@ func (f *File) Read(b []byte) (n int, err error) {
 func (f *File) ReadAt(b []byte, off int64) (n int, err error) {
 	c, p := f.open().beginRead(f.bare())
 	n, err = f.bare().ReadAt(b, off)
-	f.open().end(&c, f.bare())
+	c.end()
 	c.moved(in, int64(n), err)
 	p.read(c.tally, off, int64(n))
 	p.streamed(c.tally, int64(n))
@@ -62,7 +62,7 @@ func (f *File) ReadAt(b []byte, off int64) (n int, err error) {
 func (f *File) Write(b []byte) (n int, err error) {
 	c := f.open().beginWrite(f.bare())
 	n, err = f.bare().Write(b)
-	f.open().end(&c, f.bare())
+	c.end()
 	c.moved(out, int64(n), err)
 	return n, err
 }
@@ -71,7 +71,7 @@ func (f *File) Write(b []byte) (n int, err error) {
 func (f *File) WriteString(s string) (n int, err error) {
 	c := f.open().beginWrite(f.bare())
 	n, err = f.bare().WriteString(s)
-	f.open().end(&c, f.bare())
+	c.end()
 	c.moved(out, int64(n), err)
 	return n, err
 }
@@ -80,7 +80,7 @@ func (f *File) WriteString(s string) (n int, err error) {
 func (f *File) WriteAt(b []byte, off int64) (n int, err error) {
 	c := f.open().beginWrite(f.bare())
 	n, err = f.bare().WriteAt(b, off)
-	f.open().end(&c, f.bare())
+	c.end()
 	c.moved(out, int64(n), err)
 	return n, err
 }

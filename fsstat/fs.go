@@ -26,7 +26,7 @@ func (v View) FS(fsys fs.FS) fs.FS {
 	if v.probe == nil {
 		return fsys
 	}
-	if ours, ok := fsys.(interface{ countedBy(*Probe) bool }); ok && ours.countedBy(v.probe) {
+	if ours, ok := fsys.(counted); ok && ours.countedBy(v.probe) {
 		return fsys
 	}
 	if of := v.osFS(fsys); of != nil {
@@ -88,10 +88,10 @@ func (f *fileSystem) Open(name string) (fs.File, error) {
 		c.opened(f.path(name), err)
 		return inner, err
 	}
-	c.endOn(inner)
 	if bare, ok := inner.(*os.File); ok {
 		return openedFile(v, c, bare), nil
 	}
+	c.end()
 	c.opened(f.path(name), nil)
 	if v.probe == nil {
 		return inner, nil
@@ -113,6 +113,9 @@ func (f *fileSystem) open(v View, name string) (inner fs.File, err error) {
 // openedFile counts the open of an *os.File, which knows its name best.
 func openedFile(v View, c call, bare *os.File) *File {
 	file := v.file(bare)
+	if c.endOpen(bare) {
+		file.pass.Store(streamPass)
+	}
 	if c.series != nil {
 		c.opened(file.name, nil)
 		file.openedBy(c, true)

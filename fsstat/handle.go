@@ -91,7 +91,7 @@ func (h *handle) passNow(of stater) *pass {
 // gone by unwatched.
 func (h *handle) passOver(of stater, last *pass) *pass {
 	t, _ := h.tally()
-	p := t.passOver(of, h.name)
+	p := t.passOver(of, h.name, h.opened == 0)
 	if p.compares() {
 		p.epoch = t.series.probe.epoch.Load()
 		if seeker, ok := of.(io.Seeker); ok && (h.opened != p.epoch || last != nil) {
@@ -108,19 +108,6 @@ func (h *handle) passOver(of stater, last *pass) *pass {
 func (h *handle) went(t tally, p *pass, n int64) {
 	if n > 0 && p.compares() {
 		p.read(t, h.at.Add(n)-n, n)
-	}
-}
-
-// end ends a call on what is open, which may turn out to be no file.
-func (h *handle) end(c *call, of stater) {
-	if c.series == nil {
-		return
-	}
-	if h.pass.Load().compares() {
-		of = nil // it is a file
-	}
-	if c.endOn(of) {
-		h.pass.Store(streamPass)
 	}
 }
 

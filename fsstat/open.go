@@ -70,8 +70,10 @@ func (v View) open(name string, flag int, open func() (*os.File, error)) (*File,
 		c.opened(name, err)
 		return nil, err
 	}
-	c.endOn(f)
 	file := v.file(f)
+	if c.endOpen(f) {
+		file.pass.Store(streamPass)
+	}
 	file.appends = flag&os.O_APPEND != 0
 	if c.series != nil {
 		c.opened(f.Name(), nil)
@@ -181,10 +183,10 @@ func (v View) WriteFile(name string, data []byte, perm fs.FileMode) error {
 // writeFile writes all of a file that was just opened, and closes it. The first
 // error is the one that counts.
 func (c *call) writeFile(f *os.File, data []byte) error {
-	n, err := f.Write(data)
-	if c.long() && waits(f) {
+	if waitsAt(f) {
 		c.kind = untimed
 	}
+	n, err := f.Write(data)
 	c.moved(out, int64(n), err)
 	if closed := f.Close(); err == nil {
 		err = closed

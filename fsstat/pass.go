@@ -56,9 +56,10 @@ var (
 	streamPass = &pass{kind: untimed}
 )
 
-// passOver is the beginning of a pass over what is open.
-func (t tally) passOver(of stater, name string) *pass {
-	if !t.series.probe.identify {
+// passOver is the beginning of a pass over what is open. What somebody else has
+// opened may be no file, even if identities are not asked for.
+func (t tally) passOver(of stater, name string, foreign bool) *pass {
+	if !t.series.probe.identify && !foreign {
 		return plainPass
 	}
 	p := new(pass)

@@ -1,9 +1,12 @@
 package fsstat
 
 import (
+	"bufio"
 	"bytes"
+	"compress/gzip"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -94,6 +97,152 @@ func TestReader(t *testing.T) {
 	}
 	if r := strings.NewReader(""); (*Probe)(nil).Reader("name", r) != io.Reader(r) {
 		t.Error("a nil probe does not return the reader itself")
+	}
+}
+
+// sets are values with all sets of some interfaces of one method each, which can
+// be asked for but not be called.
+func sets(t *testing.T, of ...reflect.Type) func(yield func(any) bool) {
+	t.Helper()
+	return func(yield func(any) bool) {
+		for bits := range 1 << len(of) {
+			var fields []reflect.StructField
+			for i, typ := range of {
+				if bits>>i&1 == 1 {
+					fields = append(fields, reflect.StructField{Name: typ.Name(), Type: typ, Anonymous: true})
+				}
+			}
+			if !yield(reflect.New(reflect.StructOf(fields)).Elem().Interface()) {
+				return
+			}
+		}
+	}
+}
+
+// The methods of text readers, one by one.
+type (
+	OneByte  interface{ ReadByte() (byte, error) }
+	BackByte interface{ UnreadByte() error }
+	OneRune  interface{ ReadRune() (rune, int, error) }
+	BackRune interface{ UnreadRune() error }
+)
+
+// Every set of interfaces that a reader can have is kept, bytes and runes
+// included, so that nothing reads further ahead than it did.
+func TestReaderSets(t *testing.T) {
+	p := New(Options{})
+	n := 0
+	for r := range sets(t, reflect.TypeFor[io.Reader](), reflect.TypeFor[io.Seeker](), reflect.TypeFor[io.ReaderAt](), reflect.TypeFor[io.WriterTo](),
+		reflect.TypeFor[io.Closer](), reflect.TypeFor[OneByte](), reflect.TypeFor[BackByte](), reflect.TypeFor[OneRune](), reflect.TypeFor[BackRune]()) {
+		bare, ok := r.(io.Reader)
+		if !ok {
+			continue
+		}
+		n++
+		has := func(r any) (has [8]bool) {
+			_, has[0] = r.(io.Seeker)
+			_, has[1] = r.(io.ReaderAt)
+			_, has[2] = r.(io.WriterTo)
+			_, has[3] = r.(io.Closer)
+			_, has[4] = r.(io.ByteReader)
+			_, has[5] = r.(io.ByteScanner)
+			_, has[6] = r.(io.RuneReader)
+			_, has[7] = r.(io.RuneScanner)
+			return has
+		}
+		want := has(r)
+		if !want[5] || !want[7] { // runes are kept beside bytes
+			want[6], want[7] = false, false
+		}
+		wrapped := p.Reader("r", bare)
+		if got := has(wrapped); got != want {
+			t.Errorf("%T: got %v, want %v", r, got, want)
+		}
+		if p.Reader("again", wrapped) != wrapped {
+			t.Errorf("%T: what is counted already is counted twice", r)
+		}
+	}
+	if n != 256 {
+		t.Errorf("got %d sets, want 256", n)
+	}
+}
+
+// A decompressor reads no further of a wrapped reader of bytes than of a bare one:
+// what follows is still there.
+func TestGzipReadsNoFurther(t *testing.T) {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	must[int](t)(w.Write(content(3000)))
+	w.Close()
+	packed := int64(b.Len())
+	b.WriteString("what follows")
+	p := New(Options{})
+	window := watch(t, p)
+	r := p.Reader("packed", bufio.NewReader(&b))
+	z := must[*gzip.Reader](t)(gzip.NewReader(r))
+	z.Multistream(false)
+	if got := must[[]byte](t)(io.ReadAll(z)); !bytes.Equal(got, content(3000)) {
+		t.Errorf("got %d bytes, or other ones, want 3000", len(got))
+	}
+	rest := must[[]byte](t)(io.ReadAll(r))
+	if string(rest) != "what follows" {
+		t.Errorf("got %q, want what follows", rest)
+	}
+	if s := statsOf(t, window.Close()); s.BytesRead != packed+int64(len(rest)) {
+		t.Errorf("got %d bytes, want %d", s.BytesRead, packed+int64(len(rest)))
+	}
+}
+
+// Bytes and runes one by one are bytes and no reads, and those taken back are
+// counted once.
+func TestSingleBytes(t *testing.T) {
+	files, check := counting(t)
+	r := files.Reader("text", bufio.NewReader(strings.NewReader("aäb"+"cdef"))).(interface {
+		io.Reader
+		io.ByteScanner
+		io.RuneScanner
+	})
+	for range 2 {
+		if b := must[byte](t)(r.ReadByte()); b != 'a' {
+			t.Errorf("got %q, want a", b)
+		}
+		if err := r.UnreadByte(); err != nil {
+			t.Error(err)
+		}
+	}
+	must[byte](t)(r.ReadByte())
+	for range 2 {
+		if c, n, err := r.ReadRune(); c != 'ä' || n != 2 || err != nil {
+			t.Errorf("got %q of %d bytes, %v, want ä", c, n, err)
+		}
+		if err := r.UnreadRune(); err != nil {
+			t.Error(err)
+		}
+	}
+	check(Counts{BytesRead: 3})
+	if n := must[int](t)(r.Read(make([]byte, 4))); n != 4 {
+		t.Errorf("got %d bytes, want 4", n)
+	}
+	check(Counts{Reads: 1, BytesRead: 2}) // the rune once more, and two after it
+}
+
+// What is counted already is counted once, whatever it is.
+func TestReaderOfCounted(t *testing.T) {
+	files, check := counting(t)
+	f := must[*File](t)(files.Open(tempFile(t, 10)))
+	defer f.Close()
+	for _, r := range []io.Reader{f, files.Reader("x", strings.NewReader("")), (*File)(nil)} {
+		if got := files.Reader("y", r); got != r {
+			t.Errorf("got another reader of %T", r)
+		}
+		if at, ok := r.(io.ReaderAt); ok && files.ReaderAt("y", at) != at {
+			t.Errorf("got another io.ReaderAt of %T", r)
+		}
+	}
+	must[[]byte](t)(io.ReadAll(struct{ io.Reader }{files.Reader("y", f)}))
+	check(Counts{Opens: 1, Reads: 2, BytesRead: 10})
+	if at := files.ReaderAt("z", strings.NewReader("")); files.ReaderAt("z", at) != at {
+		t.Error("got another io.ReaderAt of one")
 	}
 }
 

@@ -10,22 +10,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/tidestaff/tidestaff/probe"
 )
 
 // waited is for how long the calls here have somebody else wait.
 const waited = 30 * time.Millisecond
-
-// longTimed are the calls that took as long as one that waits here.
-func longTimed(r *probe.Reading) (calls []string) {
-	for m := range r.Find(descDuration.Name) {
-		if m.Dist.Count() > 0 && time.Duration(m.Dist.Max()) >= waited/2 {
-			calls = append(calls, m.Attr(AttrOperation))
-		}
-	}
-	return calls
-}
 
 // fifo is the path of a new FIFO, and what others do with its other end once they
 // have waited.
@@ -110,8 +98,8 @@ func TestFIFOUntimed(t *testing.T) {
 		} {
 			w := watch(t, p)
 			do()
-			if got := longTimed(w.Close()); got != nil {
-				t.Errorf("%s, NoIdentity %v: got %v timed, want no wait", what, none, got)
+			if got := timed(w.Close()); len(got) != 0 {
+				t.Errorf("%s, NoIdentity %v: got %v timed, want nothing", what, none, got)
 			}
 		}
 	}

@@ -47,7 +47,7 @@ func (f *File) Sync() error { return f.used().Sync() }
 func (f *File) Truncate(size int64) error {
 	c := f.open().beginWrite(f.bare())
 	err := f.bare().Truncate(size)
-	f.open().end(&c, f.bare())
+	c.end()
 	c.moved(out, 0, err)
 	return err
 }
