@@ -25,6 +25,8 @@ type lockFile struct {
 	tells   bool          // connections say whether they are in a transaction
 	readers bool          // a commit fails with SQLITE_BUSY
 	late    time.Duration // of a commit's return
+	begins  time.Duration // what a begin takes, and
+	rolls   time.Duration // a rollback
 }
 
 func (f *lockFile) try() bool {
@@ -80,9 +82,8 @@ type lockDriver struct{ file *lockFile }
 func (d lockDriver) Open(string) (driver.Conn, error) { return &lockConn{file: d.file}, nil }
 
 type lockConn struct {
-	file      *lockFile
-	immediate bool
-	tx, held  bool
+	file     *lockFile
+	tx, held bool
 }
 
 func (c *lockConn) Prepare(query string) (driver.Stmt, error) { return &lockStmt{c, query}, nil }
@@ -97,12 +98,7 @@ func (c *lockConn) Close() error {
 }
 
 func (c *lockConn) BeginTx(context.Context, driver.TxOptions) (driver.Tx, error) {
-	if c.immediate {
-		if err := c.file.lock(); err != nil {
-			return nil, err
-		}
-		c.held = true
-	}
+	time.Sleep(c.file.begins)
 	c.tx = true
 	return c, nil
 }
@@ -111,13 +107,18 @@ func (c *lockConn) BeginTx(context.Context, driver.TxOptions) (driver.Tx, error)
 func (c *lockConn) Commit() error {
 	time.Sleep(2 * time.Millisecond)
 	if c.file.readers {
-		return errors.Join(codeError(5), c.Rollback())
+		return errors.Join(codeError(5), c.end())
 	}
 	defer time.Sleep(c.file.late)
-	return c.Rollback()
+	return c.end()
 }
 
 func (c *lockConn) Rollback() error {
+	time.Sleep(c.file.rolls)
+	return c.end()
+}
+
+func (c *lockConn) end() error {
 	if !c.tx {
 		return codeError(1)
 	}
@@ -133,6 +134,7 @@ func (c *lockConn) run(query string) error {
 	verb, cost, _ := strings.Cut(query, " ")
 	switch verb {
 	case "BEGIN":
+		time.Sleep(c.file.begins)
 		if err := c.file.lock(); err != nil {
 			return err
 		}

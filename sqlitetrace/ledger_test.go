@@ -259,6 +259,58 @@ func TestTransactionTimes(t *testing.T) {
 	})
 }
 
+// TestBeginAndRollbackTimes has them take a while, each way to begin and to roll
+// back. The hold begins when the begin has ended.
+func TestBeginAndRollbackTimes(t *testing.T) {
+	inFile(t, 0, func(t *testing.T, f *lockFile, p *sqlitetrace.Probe, open func(*testing.T) *sql.DB) {
+		f.begins, f.rolls = 3*time.Millisecond, 5*time.Millisecond
+		w := watch(t, p)
+		db := open(t)
+		hold(db, "commit", 10*time.Millisecond)
+		tx, err := db.BeginTx(labelled("rollback"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx.ExecContext(labelled("rollback"), "INSERT 4ms")
+		tx.Rollback()
+		ctx, cancel := context.WithCancel(labelled("abandon"))
+		if _, err := db.BeginTx(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(7 * time.Millisecond)
+		cancel()
+		time.Sleep(f.rolls)
+		synctest.Wait()
+		conn, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, query := range []string{"BEGIN", "INSERT 1ms", "ROLLBACK"} {
+			if _, err := conn.ExecContext(labelled("words"), query); err != nil {
+				t.Error(err)
+			}
+		}
+		conn.Close()
+		r := w.Close()
+		got := map[string]float64{}
+		for m := range r.Find("tidestaff.db.transaction.duration") {
+			got[m.Attr(probe.AttrMethod)+" "+m.Attr(sqlitetrace.AttrOutcome)] = m.Value * 1000
+		}
+		for m := range r.Find("tidestaff.db.transaction.time") {
+			got[m.Attr(probe.AttrMethod)+" "+m.Attr(sqlitetrace.AttrPhase)+" time"] = m.Value * 1000
+		}
+		want := map[string]float64{
+			"commit commit": 12, "commit begin time": 3, "commit statements time": 2, "commit idle time": 8, "commit commit time": 2,
+			"rollback rollback": 9, "rollback begin time": 3, "rollback statements time": 4, "rollback idle time": 0, "rollback rollback time": 5,
+			"abandon abandoned": 12, "abandon begin time": 3, "abandon statements time": 0, "abandon idle time": 7, "abandon rollback time": 5,
+			"words rollback": 6, "words begin time": 3, "words statements time": 1, "words idle time": 0, "words rollback time": 5,
+		}
+		if diff := cmp.Diff(want, got, roughly); diff != "" {
+			t.Errorf("transactions in ms (-want +got):\n%s", diff)
+		}
+	})
+}
+
 // TestTransactionUnwatched leaves transactions open when the last window is
 // closed, and has the ledger forget them when they end.
 func TestTransactionUnwatched(t *testing.T) {

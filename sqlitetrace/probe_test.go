@@ -198,6 +198,18 @@ func TestFailures(t *testing.T) {
 			defer func() { recover() }()
 			db.ExecContext(ctx, "panic")
 		}, "other", [3]float64{1, 1, 0}},
+		{"panic in a query", "EQ", func(_ *server, db *sql.DB, ctx context.Context) {
+			defer func() { recover() }()
+			read(t, db, ctx, "panic")
+		}, "other", [3]float64{1, 1, 0}},
+		{"panic in a prepared exec", "", func(_ *server, db *sql.DB, ctx context.Context) {
+			defer func() { recover() }()
+			db.ExecContext(ctx, "panic")
+		}, "other", [3]float64{1, 1, 0}},
+		{"panic in a prepared query", "", func(_ *server, db *sql.DB, ctx context.Context) {
+			defer func() { recover() }()
+			read(t, db, ctx, "panic")
+		}, "other", [3]float64{1, 1, 0}},
 		{"panic in the close", "EQ", func(_ *server, db *sql.DB, ctx context.Context) {
 			defer func() { recover() }()
 			read(t, db, ctx, "panics to close")
@@ -215,6 +227,10 @@ func TestFailures(t *testing.T) {
 			got := [3]float64{float64(count(r, "db.client.operation.duration")), total(r, "tidestaff.db.errors"), total(r, "tidestaff.db.retries")}
 			if got != tc.want {
 				t.Errorf("operations, errors, retries: got %v, want %v", got, tc.want)
+			}
+			operations := count(r, "db.client.operation.duration", kindIs("exec")) + count(r, "db.client.operation.duration", kindIs("query"))
+			if got := total(r, "tidestaff.db.queries"); got != float64(operations) {
+				t.Errorf("queries: got %v, want each of %d operations once", got, operations)
 			}
 			if tc.class != "" && total(r, "tidestaff.db.errors", classIs(tc.class)) != 1 {
 				t.Errorf("errors of class %s: got none, want 1, in %v", tc.class, r.Metrics)

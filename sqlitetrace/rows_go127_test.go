@@ -8,6 +8,7 @@ import (
 	"database/sql/driver"
 	"io"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -68,6 +69,41 @@ func TestColumnScanner(t *testing.T) {
 		t.Errorf("rows: got %v, want 40", n)
 	}
 	checkTimes(t, r)
+}
+
+// costlyScanning takes a known time for each step, and more to scan its column.
+type costlyScanning struct {
+	scanningRows
+	steps int
+}
+
+func (r *costlyScanning) NextRow() error {
+	time.Sleep(pages(r.steps))
+	r.steps++
+	return r.scanningRows.NextRow()
+}
+
+// scanCost is what the column of a step costs.
+func scanCost(step int) time.Duration { return time.Duration(100 + 50*(step%3)) }
+
+func (r *costlyScanning) ScanColumn(ctx driver.ScanContext, i int, dest any) error {
+	time.Sleep(scanCost(r.steps - 1))
+	return r.scanningRows.ScanColumn(ctx, i, dest)
+}
+
+func (r *costlyScanning) Close() error {
+	time.Sleep(closeCost)
+	return r.scanningRows.Close()
+}
+
+// TestScanTiming is TestRowTiming for rows that scan by themselves: the time of a
+// step is that of NextRow and of ScanColumn.
+func TestScanTiming(t *testing.T) {
+	truth := pages(timedRows)
+	for i := range timedRows {
+		truth += pages(i) + scanCost(i)
+	}
+	checkRowTiming(t, truth, func(r *fakeRows) driver.Rows { return &costlyScanning{scanningRows: scanningRows{fakeRows: r}} })
 }
 
 // TestNoColumnScanner wants rows that do not scan to stay so: database/sql would

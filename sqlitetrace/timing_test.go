@@ -2,6 +2,7 @@ package sqlitetrace_test
 
 import (
 	"database/sql/driver"
+	"fmt"
 	"math"
 	"testing"
 	"testing/synctest"
@@ -43,11 +44,20 @@ func pages(step int) time.Duration {
 // TestRowTiming reads 100,000 rows whose steps cost a known time, by every way
 // to time them. The application takes its time too, which is in none of them.
 func TestRowTiming(t *testing.T) {
-	const rows, idle = 100_000, 3 * time.Millisecond
 	var truth time.Duration
-	for i := range rows + 1 {
+	for i := range timedRows + 1 {
 		truth += pages(i)
 	}
+	checkRowTiming(t, truth, func(r *fakeRows) driver.Rows { return &costlyRows{r, 0, pages} })
+}
+
+// timedRows is how many rows checkRowTiming reads.
+const timedRows = 100_000
+
+// checkRowTiming reads rows and scans each, by every way to time them: rows whose
+// steps cost truth together, and their close closeCost.
+func checkRowTiming(t *testing.T, truth time.Duration, rows func(*fakeRows) driver.Rows) {
+	const call, idle = 2 * time.Millisecond, 3 * time.Millisecond
 	for _, tc := range []struct {
 		name    string
 		timing  sqlitetrace.RowTiming
@@ -61,17 +71,24 @@ func TestRowTiming(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &server{shape: shape{conn: "EQ"}, quiet: true}
-				s.rows = func(r *fakeRows) driver.Rows { return &costlyRows{r, 0, pages} }
+				s.rows = func(r *fakeRows) driver.Rows {
+					time.Sleep(call)
+					return rows(r)
+				}
 				p := sqlitetrace.New(sqlitetrace.Options{RowTiming: tc.timing})
 				db := p.OpenDB(s)
 				defer db.Close()
 				w := watch(t, p)
-				result, err := db.QueryContext(labelled("m"), "rows 100000")
+				result, err := db.QueryContext(labelled("m"), fmt.Sprint("rows ", timedRows))
 				if err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(idle)
 				for result.Next() {
+					var n int
+					if err := result.Scan(&n); err != nil {
+						t.Fatal(err)
+					}
 				}
 				result.Close()
 				r := w.Close()
@@ -87,18 +104,24 @@ func TestRowTiming(t *testing.T) {
 				if math.Abs(step-want) > tc.within*want+1e-12 {
 					t.Errorf("time of steps: got %v s, want %v within %v %%", step, want, 100*tc.within)
 				}
-				if got := total(r, "db.client.operation.duration"); math.Abs(got-step-closeCost.Seconds()) > 1e-9 {
-					t.Errorf("time in the driver: got %v s, want the steps' %v and the close's %v", got, step, closeCost)
+				if got := total(r, "tidestaff.db.query.time", phaseIs("call")); math.Abs(got-call.Seconds()) > 1e-12 {
+					t.Errorf("time of the call: got %v s, want %v", got, call)
+				}
+				if got := total(r, "tidestaff.db.query.time", phaseIs("close")); math.Abs(got-closeCost.Seconds()) > 1e-12 {
+					t.Errorf("time of the close: got %v s, want %v", got, closeCost)
+				}
+				if got := total(r, "db.client.operation.duration"); math.Abs(got-step-(call+closeCost).Seconds()) > 1e-9 {
+					t.Errorf("time in the driver: got %v s, want the call's %v, the steps' %v and the close's %v", got, call, step, closeCost)
 				}
 				if got := total(r, "tidestaff.db.query.time", phaseIs("idle")); !tc.missing && math.Abs(got-idle.Seconds()) > tc.within*want+1e-9 {
 					t.Errorf("idle: got %v s, want %v", got, idle)
 				}
-				held, all := total(r, "tidestaff.db.cursor.duration"), (idle + truth + closeCost).Seconds()
+				held, all := total(r, "tidestaff.db.cursor.duration"), (call + idle + truth + closeCost).Seconds()
 				if math.Abs(held-all) > 1e-9 {
 					t.Errorf("time of the cursor: got %v s, want %v", held, all)
 				}
-				if got := total(r, "db.client.response.returned_rows"); got != rows {
-					t.Errorf("rows: got %v, want %d", got, rows)
+				if got := total(r, "db.client.response.returned_rows"); got != timedRows {
+					t.Errorf("rows: got %v, want %d", got, timedRows)
 				}
 				checkEstimates(t, r, tc.timing == sqlitetrace.RowTimingSampled)
 				w = watch(t, p)
