@@ -52,6 +52,9 @@ func TestEndings(t *testing.T) { sqlsuite.Endings(t, name) }
 func TestPlans(t *testing.T)                  { sqlsuite.Plans(t, name) }
 func TestPlansLeaveTransactions(t *testing.T) { sqlsuite.PlansLeaveTransactions(t, name) }
 
+// TestPitfalls runs the traps of reading plans.
+func TestPitfalls(t *testing.T) { sqlsuite.Pitfalls(t, name) }
+
 // TestDriver wants the very driver that is registered.
 func TestDriver(t *testing.T) { sqlsuite.SameDriver(t, name) }
 

@@ -58,6 +58,9 @@ func TestEndings(t *testing.T) { sqlsuite.Endings(t, "sqlite") }
 func TestPlans(t *testing.T)                  { sqlsuite.Plans(t, "sqlite") }
 func TestPlansLeaveTransactions(t *testing.T) { sqlsuite.PlansLeaveTransactions(t, "sqlite") }
 
+// TestPitfalls runs the traps of reading plans.
+func TestPitfalls(t *testing.T) { sqlsuite.Pitfalls(t, "sqlite") }
+
 // TestMemoryKept ends a transaction of a database in memory by its context. The
 // driver says that its connection is still good, which is the database: a
 // wrapper that hides its Validator or its SessionResetter loses all tables.

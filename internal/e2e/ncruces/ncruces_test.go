@@ -54,6 +54,9 @@ func TestEndings(t *testing.T) { sqlsuite.Endings(t, name) }
 func TestPlans(t *testing.T)                  { sqlsuite.Plans(t, name) }
 func TestPlansLeaveTransactions(t *testing.T) { sqlsuite.PlansLeaveTransactions(t, name) }
 
+// TestPitfalls runs the traps of reading plans.
+func TestPitfalls(t *testing.T) { sqlsuite.Pitfalls(t, name) }
+
 // TestDriver wants the driver's own type. It has no fields, and each connector
 // makes one of its own, so there is no identity to compare.
 func TestDriver(t *testing.T) {
