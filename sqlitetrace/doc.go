@@ -115,7 +115,7 @@
 //
 // Counts and rows are exact. Call and close are always timed. Of the steps the
 // first 2 are timed, then one in 32 at a random place, and these are scaled: a
-// clock read before and after each row would cost a fifth of the row. Over
+// clock read before and after each row would cost an eighth of the row. Over
 // 100,000 rows the estimate is within 5 % of the truth, and it is never more
 // than the cursor's duration leaves room for. The phases step and idle and the
 // operation's duration rest on it, and say in their [probe.Provenance] that they
@@ -217,10 +217,13 @@
 // about 2.3, with a call chain to find 2.5, and a query of 100 rows 15; a wrapper
 // with OpenTelemetry's SDK takes 24 and 90. The repository's bench/ has all of them.
 //
-// With [Options].Plans the first look at a statement costs about 120 µs on a
-// small schema, on each connection, and a statement that is known about 8 µs,
-// next to nothing in a transaction; tidestaff.sqlite.plan_look.time has the sum. A
-// connection remembers at most 512 texts, of together 1 MiB.
+// With [Options].Plans the first look at a statement costs two statements more,
+// an EXPLAIN and an EXPLAIN QUERY PLAN, on each connection, and the first of all
+// the reading of the schema. One that is known costs the question for the schema's
+// version, and next to nothing in a transaction: an Exec takes 1.6 to 1.8 times as
+// long, begin with commit 2.9 to 3.7 times (bench/, modernc.org/sqlite and
+// mattn/go-sqlite3). tidestaff.sqlite.plan_look.time has the sum. A connection
+// remembers at most 512 texts, of together 1 MiB.
 //
 // # Platforms
 //
