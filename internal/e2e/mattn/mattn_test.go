@@ -55,6 +55,9 @@ func TestPlansLeaveTransactions(t *testing.T) { sqlsuite.PlansLeaveTransactions(
 // TestPitfalls runs the traps of reading plans.
 func TestPitfalls(t *testing.T) { sqlsuite.Pitfalls(t, name) }
 
+// TestWaits waits for the write lock, in the driver's busy handler.
+func TestWaits(t *testing.T) { sqlsuite.Waits(t, name, "?_txlock=immediate&_busy_timeout=60000") }
+
 // TestDriver wants the very driver that is registered.
 func TestDriver(t *testing.T) { sqlsuite.SameDriver(t, name) }
 

@@ -61,6 +61,11 @@ func TestPlansLeaveTransactions(t *testing.T) { sqlsuite.PlansLeaveTransactions(
 // TestPitfalls runs the traps of reading plans.
 func TestPitfalls(t *testing.T) { sqlsuite.Pitfalls(t, "sqlite") }
 
+// TestWaits waits for the write lock, in the driver's busy handler.
+func TestWaits(t *testing.T) {
+	sqlsuite.Waits(t, "sqlite", "?_txlock=immediate&_pragma=busy_timeout(60000)")
+}
+
 // TestMemoryKept ends a transaction of a database in memory by its context. The
 // driver says that its connection is still good, which is the database: a
 // wrapper that hides its Validator or its SessionResetter loses all tables.

@@ -57,6 +57,11 @@ func TestPlansLeaveTransactions(t *testing.T) { sqlsuite.PlansLeaveTransactions(
 // TestPitfalls runs the traps of reading plans.
 func TestPitfalls(t *testing.T) { sqlsuite.Pitfalls(t, name) }
 
+// TestWaits waits for the write lock, in the driver's busy handler.
+func TestWaits(t *testing.T) {
+	sqlsuite.Waits(t, name, "?_txlock=immediate&_pragma=busy_timeout(60000)")
+}
+
 // TestDriver wants the driver's own type. It has no fields, and each connector
 // makes one of its own, so there is no identity to compare.
 func TestDriver(t *testing.T) {
