@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/fstest"
 
@@ -82,6 +83,23 @@ func TestCoverageUnavailable(t *testing.T) {
 		if c := s.Coverage; !strings.Contains(c.Reason, want) || c.Share() != 0 || !strings.HasPrefix(c.String(), "coverage unavailable: ") {
 			t.Errorf("%s: got %q, want it unavailable because %q", name, c, want)
 		}
+	}
+}
+
+// A kernel that denies the file, at the open or at a read, says so to everybody but
+// root; here it is the answer alone.
+func TestCoverageDenied(t *testing.T) {
+	p := New(Options{})
+	w := watch(t, p)
+	p.io.fail(&fs.PathError{Op: "read", Path: p.io.path, Err: syscall.EACCES})
+	p.io.mu.Lock()
+	_ = p.io.file.Close() // no look finds it again
+	p.io.file = nil
+	p.io.mu.Unlock()
+	var r probe.Reading
+	w.Read(&r)
+	if c := statsOf(t, &r).Coverage; c.Reason != "/proc/self/io is denied" || c.Share() != 0 {
+		t.Errorf("got %+v, want it denied", c)
 	}
 }
 

@@ -3,7 +3,9 @@ package fsstattest
 import (
 	"archive/zip"
 	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -270,6 +272,42 @@ func TestAroundUnknown(t *testing.T) {
 	}
 }
 
+// A run that has ended leaves neither the pipe's number in the flag, which may soon
+// be another file's, nor anything unread.
+func TestRunSetsBack(t *testing.T) {
+	around(t, fsstat.Options{}, func(*fsstat.Probe) {}) // or skip
+	for _, asked := range []string{"", filepath.Join(t.TempDir(), "log")} {
+		flags := flag.NewFlagSet("", flag.PanicOnError)
+		value := flags.String(flagName, asked, "")
+		var l testLog
+		pipe := ""
+		code := l.run(runFunc(func() int {
+			pipe = *value
+			w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // as package testing does
+			if err != nil {
+				t.Error(err)
+				return 1
+			}
+			_, _ = io.WriteString(w, "# test log\nopen x\nopen half a li") // and no line break
+			_ = w.Close()
+			return 3
+		}), flags.Lookup(flagName))
+		if code != 3 || *value != asked || !strings.HasPrefix(pipe, "/proc/self/fd/") {
+			t.Errorf("got exit code %d, the flag %q during the run and %q after it, want 3, a pipe, and %q", code, pipe, *value, asked)
+		}
+		if b, err := os.ReadFile(asked); asked != "" && (err != nil || string(b) != "# test log\nopen x\nopen half a li\n") {
+			t.Errorf("got %q, error %v, want the go command's log whole", b, err)
+		}
+		if _, err := l.record(func() {}); err == nil {
+			t.Error("a log that has ended records")
+		}
+	}
+}
+
+type runFunc func() int
+
+func (r runFunc) Run() int { return r() }
+
 type runs int
 
 func (r runs) Run() int { return int(r) }
@@ -302,6 +340,49 @@ func TestGoCommandsLog(t *testing.T) {
 		if strings.Contains(text, markPrefix) {
 			t.Errorf("%s runs: the go command would look for our marks", n)
 		}
+	}
+}
+
+// In a benchmark, in repeated tests and without a cache the log is the same.
+func TestGoCommandsFlags(t *testing.T) {
+	around(t, fsstat.Options{}, func(*fsstat.Probe) {}) // or skip
+	if os.Getenv(envRuns) != "" {
+		return
+	}
+	for _, flags := range [][]string{
+		{"-test.run=^$", "-test.bench=^BenchmarkAround$", "-test.benchtime=100x", "-test.count=2"},
+		{"-test.run=^TestAround$", "-test.count=3"},
+		{"-test.run=^TestAround$", "-test.shuffle=on", "-test.cpu=1,2"},
+	} {
+		for _, n := range []string{"1", "2"} {
+			cmd := exec.CommandContext(t.Context(), os.Args[0], append(flags, "-test.timeout=60s", "-test.v")...)
+			cmd.Env = append(os.Environ(), envRuns+"="+n)
+			out, err := cmd.CombinedOutput()
+			if err != nil || strings.Contains(string(out), "SKIP") || !strings.Contains(string(out), "Around") {
+				t.Errorf("%s runs with %q: %v\n%s", n, flags, err, out)
+			}
+		}
+	}
+}
+
+// BenchmarkAround is what the log and the notes cost an open, with its read.
+func BenchmarkAround(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "a")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	got, err := Around(fsstat.New(fsstat.Options{}), func() {
+		for b.Loop() {
+			if _, err := os.ReadFile(path); err != nil {
+				b.Error(err)
+			}
+		}
+	})
+	if errors.Is(err, probe.ErrUnsupported) {
+		b.Skip(err)
+	}
+	if err != nil || got.Opens != int64(b.N) {
+		b.Errorf("got %v, error %v, want %d opens", got, err, b.N)
 	}
 }
 
