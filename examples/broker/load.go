@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,7 +27,7 @@ type desk struct {
 
 // connect connects every peer.
 func (d *desk) connect(ctx context.Context) error {
-	var at address
+	var at [2]string
 	if err := drive.GetJSON(ctx, d.http, d.base+"/readyz", &at); err != nil {
 		return err
 	}
@@ -69,30 +70,29 @@ func (d *desk) load(seed uint64) *drive.Driver {
 	for i, c := range d.peers {
 		switch {
 		case i < runnerCount:
-			add(opSend, sendEvery, (&runner{c, jobID((i + managerCount) % runnerCount), i}).send)
+			add(opSend, sendEvery, runner(c, i))
 		case i < runnerCount+sessionCount:
 			add(opPeers, peersEvery, func(ctx context.Context) error {
 				r, err := c.ask(ctx, request{Op: opPeers})
-				return errors.Join(err, want(len(r.Peers), len(d.peers), err))
+				return cmp.Or(err, want(len(r.Peers), len(d.peers)))
 			})
 		default:
-			add(opProgress, progressEvery, (&manager{d, c, i - runnerCount - sessionCount, 0}).progress)
+			add(opProgress, progressEvery, d.manager(c, i-runnerCount-sessionCount))
 		}
 	}
-	add(opDashboard, dashboardEvery, func(ctx context.Context) error { return d.summaries(ctx, "/api/state") })
+	add(opDashboard, dashboardEvery, func(ctx context.Context) error { return d.dashboard(ctx, "") })
 	return driver
 }
 
-// want is what is wrong with an answer of got things, unless there was an error
-// before.
-func want(got, want int, err error) error {
-	if err != nil || got == want {
+// want is what is wrong with an answer of got things.
+func want(got, want int) error {
+	if got == want {
 		return nil
 	}
 	return drive.Wrong(fmt.Errorf("%d in the answer, want %d", got, want))
 }
 
-// The run summaries that are read before the load: some with nothing kept from
+// The dashboards that are asked for before the load: some with nothing kept from
 // before, then some with what those read.
 const (
 	coldReads = 2
@@ -104,11 +104,11 @@ func (d *desk) fiveReads(seed uint64) *drive.Driver {
 	driver := drive.New(drive.Options{Seed: seed, Cap: d.profile.cap})
 	driver.Add(drive.User{Scripts: []drive.Script{{Do: func(_ context.Context, s *drive.Session) error {
 		for i := range coldReads + warmReads {
-			path := "/api/runs"
+			query := ""
 			if i < coldReads {
-				path += "?cold=1"
+				query = "?cold=1"
 			}
-			if err := s.Do(opSummaries, func(ctx context.Context) error { return d.summaries(ctx, path) }); err != nil {
+			if err := s.Do(opDashboard, func(ctx context.Context) error { return d.dashboard(ctx, query) }); err != nil {
 				return err
 			}
 		}
@@ -117,11 +117,53 @@ func (d *desk) fiveReads(seed uint64) *drive.Driver {
 	return driver
 }
 
-// summaries wants one of every run.
-func (d *desk) summaries(ctx context.Context, path string) error {
+// dashboard wants a summary of every run.
+func (d *desk) dashboard(ctx context.Context, query string) error {
 	var all []Summary
-	err := drive.GetJSON(ctx, d.http, d.base+path, &all)
-	return errors.Join(err, want(len(all), runCount, err))
+	err := drive.GetJSON(ctx, d.http, d.base+"/api/state"+query, &all)
+	return cmp.Or(err, want(len(all), runCount))
+}
+
+// runner is the i-th one: it sends by turns to its siblings and to one of them.
+func runner(c *client, i int) func(context.Context) error {
+	turn, sibling := i, jobID((i+managerCount)%runnerCount)
+	return func(ctx context.Context) error {
+		req, to := request{Op: opSend, Text: "the build is green, you may go on"}, runnersEach-1
+		if turn++; turn%2 == 0 {
+			req.To, to = sibling, 1
+		}
+		r, err := c.ask(ctx, req)
+		return cmp.Or(err, want(r.Delivered, to), want(len(r.Malformed), 0))
+	}
+}
+
+// manager is the i-th one: it lets each of its jobs write a line to its log, as
+// their processes do, then saves how far they are.
+func (d *desk) manager(c *client, i int) func(context.Context) error {
+	done := 0
+	return func(ctx context.Context) error {
+		done++
+		req := request{Op: opProgress}
+		for n := range runnersEach {
+			job := runnerCount + n*managerCount + i // the run has its job's number
+			l := Line{At: time.Now().UnixMilli(), Kind: "progress", Done: done, Total: d.profile.lines, Text: "on its way"}
+			if err := appendLine(filepath.Join(d.dir, runName(job)), l); err != nil {
+				return err
+			}
+			req.Progress = append(req.Progress, Progress{Job: jobID(job), Done: l.Done, Total: l.Total})
+		}
+		_, err := c.ask(ctx, req)
+		return err
+	}
+}
+
+func appendLine(path string, l Line) error {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(encode(l), '\n'))
+	return errors.Join(err, f.Close())
 }
 
 // client is a peer's side of its connection. It asks one thing at a time.
@@ -132,9 +174,9 @@ type client struct {
 }
 
 // connect connects a peer and says hello.
-func connect(ctx context.Context, at address, name string) (*client, error) {
+func connect(ctx context.Context, at [2]string, name string) (*client, error) {
 	var d net.Dialer
-	conn, err := d.DialContext(ctx, at.Network, at.Address)
+	conn, err := d.DialContext(ctx, at[0], at[1])
 	if err != nil {
 		return nil, err
 	}
@@ -152,67 +194,15 @@ func connect(ctx context.Context, at address, name string) (*client, error) {
 func (c *client) ask(ctx context.Context, req request) (r reply, err error) {
 	defer context.AfterFunc(ctx, func() { c.conn.Close() })()
 	err = c.enc.Encode(req)
-	for err == nil {
+	for err == nil && r.Op == "" {
 		r = reply{}
-		if err = c.dec.Decode(&r); err == nil && r.Op == req.Op {
-			if r.Error != "" {
-				err = drive.Wrong(errors.New(r.Error))
-			}
-			return r, err
-		}
+		err = c.dec.Decode(&r)
 	}
-	if ctx.Err() != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
 		err = context.Cause(ctx)
+	case r.Error != "":
+		err = drive.Wrong(errors.New(r.Error))
 	}
 	return r, err
-}
-
-// A runner sends by turns to its siblings and to one of them.
-type runner struct {
-	client  *client
-	sibling string
-	turn    int
-}
-
-func (r *runner) send(ctx context.Context) error {
-	req, to := request{Op: opSend, Text: "the build is green, you may go on"}, runnersEach-1
-	if r.turn++; r.turn%2 == 0 {
-		req.To, to = r.sibling, 1
-	}
-	got, err := r.client.ask(ctx, req)
-	return errors.Join(err, want(got.Delivered, to, err), want(len(got.Malformed), 0, err))
-}
-
-// A manager tells the broker how far its jobs are.
-type manager struct {
-	*desk
-	client *client
-	index  int
-	ticks  int
-}
-
-// progress lets each of the manager's jobs write a line to its log, as their
-// processes do, then saves how far they are.
-func (m *manager) progress(ctx context.Context) error {
-	m.ticks++
-	req := request{Op: opProgress}
-	for n := range runnersEach {
-		i := runnerCount + n*managerCount + m.index // the run has its job's number
-		l := Line{At: time.Now().UnixMilli(), Kind: "progress", Done: m.ticks, Total: m.profile.lines, Text: "on its way"}
-		if err := appendLine(filepath.Join(m.dir, runsName, filepath.FromSlash(runName(i))), l); err != nil {
-			return err
-		}
-		req.Progress = append(req.Progress, Progress{Job: jobID(i), Done: l.Done, Total: l.Total})
-	}
-	_, err := m.client.ask(ctx, req)
-	return err
-}
-
-func appendLine(path string, l Line) error {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(encode(l), '\n'))
-	return errors.Join(err, f.Close())
 }

@@ -17,12 +17,9 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/tidestaff/tidestaff/examples/internal/drive"
 	"github.com/tidestaff/tidestaff/examples/internal/page"
-	"github.com/tidestaff/tidestaff/examples/internal/progress"
-	"github.com/tidestaff/tidestaff/examples/internal/stage"
 	"github.com/tidestaff/tidestaff/probe/report"
 )
 
@@ -36,9 +33,9 @@ func main() { command().Main() }
 
 func command() *page.Page {
 	p := &page.Page{Name: "broker", Sizes: "smoke, quick (the page's data, time shortened) or full (the page)",
-		Variants: []string{before, after}, Serve: serve, Play: play, Print: printTables}
+		Deviations: deviations, Serve: serve, Play: play, Print: printTables}
 	for _, size := range profiles {
-		p.Profiles = append(p.Profiles, size.name)
+		p.Profiles = append(p.Profiles, page.Profile{Name: size.name, Variants: []string{before, after}})
 	}
 	return p
 }
@@ -50,33 +47,17 @@ const (
 	partReaders = "readers"
 )
 
-// play starts the server, reads the run summaries, plays the load and stops it.
-func play(ctx context.Context, o page.Options, variant, dir string, show *progress.Line) (*report.Report, error) {
-	show.Say("writing %d jobs, %d archives and %d logs", jobCount, archiveCount, runCount)
-	var s stage.Stage
-	p, err := o.Start(ctx, &s, variant, dir)
-	if err != nil {
-		return nil, err
-	}
-	d := &desk{profile: profileOf(o), dir: dir, base: p.URL(""), http: drive.Client(4)}
-	parts, err := d.play(ctx, o.Seed, &s, show)
-	return o.Join(variant, d.profile.deviations(), parts...), errors.Join(err, s.Stop())
-}
-
-// play plays both phases. It returns no parts if there was no load.
-func (d *desk) play(ctx context.Context, seed uint64, s *stage.Stage, show *progress.Line) ([]*report.Report, error) {
+// play reads the run summaries and plays the load.
+func play(ctx context.Context, r *page.Run) ([]*report.Report, error) {
+	d := &desk{profile: profileOf(r.Options), dir: r.Dir, base: r.URL, http: drive.Client(4)}
 	defer d.close()
 	if err := d.connect(ctx); err != nil {
 		return nil, err
 	}
-	show.Say("reading all run summaries")
-	reads, readers, err := page.Phase(ctx, s, partReads, partReaders, d.fiveReads(seed), show)
+	r.Show.Say("reading all run summaries")
+	reads, readers, err := r.Phase(ctx, partReads, partReaders, d.fiveReads(r.Seed))
 	if err != nil {
 		return nil, err
 	}
-	server, load, err := page.Phase(ctx, s, page.PartServer, page.PartLoad, d.load(seed), show)
-	if server == nil || load == nil {
-		return nil, err
-	}
-	return []*report.Report{server, load, reads, readers}, err
+	return r.Load(ctx, d.load(r.Seed), reads, readers)
 }

@@ -3,16 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -27,15 +21,13 @@ import (
 	"github.com/tidestaff/tidestaff/probe/report"
 )
 
-// asCommand makes the test binary be the command: the tests start it as a user
-// does, and the stage starts it as a server.
-const asCommand = "TIDESTAFF_BROKER_TEST"
-
 // smoke is the size of the tests' own files.
 var smoke = profiles[0]
 
+// TestMain makes the test binary be the command too: the tests start it as a
+// user does, and the stage starts it as a server.
 func TestMain(m *testing.M) {
-	if os.Getenv(asCommand) != "" || stage.Role() != "" {
+	if stagetest.IsCommand() || stage.Role() != "" {
 		profiles = append(profiles, profile{name: "long", steps: 1, lines: 4, speed: 20, load: time.Minute, cap: 2 * time.Minute}) // to be interrupted
 		main()
 		return
@@ -87,18 +79,18 @@ func TestSmoke(t *testing.T) {
 func checkLoad(t *testing.T, column *report.Report) {
 	t.Helper()
 	got, want := map[string]uint64{}, map[string]uint64{
-		opSend:      runnerCount * uint64(smoke.load/smoke.scaled(sendEvery)),
-		opPeers:     sessionCount * uint64(smoke.load/smoke.scaled(peersEvery)),
-		opProgress:  managerCount * uint64(smoke.load/smoke.scaled(progressEvery)),
-		opDashboard: uint64(smoke.load / smoke.scaled(dashboardEvery)),
-		opSummaries: coldReads + warmReads,
+		"load " + opSend:         runnerCount * uint64(smoke.load/smoke.scaled(sendEvery)),
+		"load " + opPeers:        sessionCount * uint64(smoke.load/smoke.scaled(peersEvery)),
+		"load " + opProgress:     managerCount * uint64(smoke.load/smoke.scaled(progressEvery)),
+		"load " + opDashboard:    uint64(smoke.load / smoke.scaled(dashboardEvery)),
+		"readers " + opDashboard: coldReads + warmReads,
 	}
 	for _, part := range []string{page.PartLoad, partReaders} {
 		load := column.Part(part)
 		for m := range load.Reading().Find(page.MetricResponse) {
-			got[m.Attr(page.AttrOperation)] += m.Dist.Count()
+			got[part+" "+m.Attr(page.AttrOperation)] += m.Dist.Count()
 		}
-		if n := page.Sum(load, "drive.failures"); n != 0 {
+		if n := page.Sum(load, page.MetricFailures); n != 0 {
 			t.Errorf("%s: got %v failures, want 0", part, n)
 		}
 	}
@@ -118,14 +110,15 @@ func checkFiles(t *testing.T, column *report.Report, variant string) {
 	reads, server := filesOf(t, column.Part(partReads)), filesOf(t, column.Part(page.PartServer))
 	type counts struct{ Cold, Opens, Stats int64 }
 	got := counts{reads.Opens, server.Opens, server.Stats}
-	// A send opens the archive's folder and each file; a save the lock, the jobs
-	// and the new jobs.
+	// A walk asks about its root and opens each folder. A send reads the jobs and
+	// each archive; a save the jobs, and writes the lock and the new jobs.
 	want := counts{(coldReads + warmReads) * (runFolders + runCount),
-		sends*(2+archiveCount) + dashboards*(runFolders+runCount) + saves*3, 0}
+		sends*(1+1+archiveCount) + dashboards*(runFolders+runCount) + saves*3, sends + dashboards}
 	if variant == after {
-		// A save asks about the jobs before and after it.
-		want = counts{coldReads * (runFolders + runCount), 2 + archiveCount + saves*2,
-			sends*(2+archiveCount) + dashboards*(runFolders+runCount) + saves*2}
+		// Each looks at its files instead, and a save at the jobs before and after it.
+		want = counts{(coldReads+warmReads)*runFolders + coldReads*runCount,
+			sends + 1 + archiveCount + dashboards*runFolders + saves*2,
+			sends*(2+archiveCount) + dashboards*(1+runCount) + saves*2}
 		appends := saves * runnersEach
 		if again := got.Opens - want.Opens; 0 <= again && again <= appends {
 			got.Opens = want.Opens
@@ -183,103 +176,17 @@ func filesOf(t *testing.T, r *report.Report) fsstat.Stats {
 	return s
 }
 
-// started is the command as a user starts it, in a temporary folder of its own.
-func started(t *testing.T, tmp string, args ...string) *exec.Cmd {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(exe, args...)
-	cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+tmp)
-	return cmd
-}
-
-// startLong starts the command on a run that lasts a minute and returns when
-// something has been measured.
-func startLong(t *testing.T, tmp string) (cmd *exec.Cmd, stdout, said *bytes.Buffer, stderr io.Reader) {
-	t.Helper()
-	cmd = started(t, tmp, "-profile", "long", "-variant", "after")
-	stdout, said = new(bytes.Buffer), new(bytes.Buffer)
-	cmd.Stdout = stdout
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	// Not what follows the five reads at the beginning: those are 1 of 1.
-	measured := regexp.MustCompile(` [1-9][0-9]* of [0-9]{2,} done`)
-	for buf := make([]byte, 256); !measured.Match(said.Bytes()); {
-		n, err := stderr.Read(buf)
-		if said.Write(buf[:n]); err != nil {
-			t.Fatalf("ended before its load: %s", said)
-		}
-	}
-	return cmd, stdout, said, stderr
-}
-
 // TestInterrupt interrupts the command in the middle of its load: it still
 // prints what it measured, and leaves nothing behind.
 func TestInterrupt(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("a process cannot be interrupted from here on Windows")
-	}
-	tmp := t.TempDir()
-	cmd, stdout, said, stderr := startLong(t, tmp)
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	io.Copy(said, stderr)
-	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
-		t.Errorf("got %v, want exit status 1\n%s", err, said)
-	}
-	if !strings.Contains(said.String(), "broker: interrupted") {
-		t.Errorf("standard error does not say that it was interrupted:\n%s", said)
-	}
-	for _, want := range []string{"after (interrupted, ", "Loop lag", "On the dispatcher"} {
-		if !strings.Contains(stdout.String(), want) {
-			t.Errorf("the table does not have %q:\n%s", want, stdout)
-		}
-	}
-	stagetest.NothingLeft(t, tmp)
+	stagetest.Interrupt(t, "broker", []string{"-profile", "long", "-variant", "after"},
+		[]string{"after (interrupted, ", "Loop lag", "On the dispatcher"})
 }
 
-// TestOneLineErrors wants what goes wrong in the server's process to be said in
-// one line; the flags are package page's.
-func TestOneLineErrors(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer taken.Close()
-	tmp := t.TempDir()
-	nowhere := filepath.Join(tmp, "nowhere")
-	for name, c := range map[string]struct {
-		tmp  string
-		args []string
-		want string
-	}{
-		"flag":   {tmp, []string{"-frobnicate"}, "-frobnicate"},
-		"port":   {tmp, []string{"-profile", "smoke", "-addr", taken.Addr().String()}, taken.Addr().String()},
-		"folder": {nowhere, []string{"-profile", "smoke"}, nowhere},
-	} {
-		t.Run(name, func(t *testing.T) {
-			cmd := started(t, c.tmp, c.args...)
-			var stderr bytes.Buffer
-			cmd.Stderr = &stderr
-			var exit *exec.ExitError
-			if err := cmd.Run(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
-				t.Errorf("got %v, want exit status 1", err)
-			}
-			lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
-			lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, before) }) // progress
-			if len(lines) != 1 || !strings.HasPrefix(lines[0], "broker: ") || !strings.Contains(lines[0], c.want) {
-				t.Errorf("got %q, want one line with %q", stderr.String(), c.want)
-			}
-		})
-	}
-	stagetest.NothingLeft(t, tmp)
+// TestVariants wants a variant that there is not to be refused; what else a user
+// gets wrong is package page's.
+func TestVariants(t *testing.T) {
+	c := stagetest.New(t, "-variant", "during")
+	c.Start(t)
+	c.Fails(t, "broker", "want before, after or both")
 }

@@ -29,14 +29,6 @@ type reply struct {
 	Text      string   `json:"text,omitempty"`
 }
 
-// address is where peers connect to.
-type address struct {
-	Network string `json:"network"`
-	Address string `json:"address"`
-}
-
-func addressOf(l net.Listener) address { return address{l.Addr().Network(), l.Addr().String()} }
-
 // The bounds of a connection: the length of a line, and how many lines may wait
 // for a peer that is slow to read. One that lets more wait is cut off; one that
 // asks fast waits for the dispatcher with each request.
@@ -59,6 +51,11 @@ func (p *peer) tell(r reply) {
 	default:
 		p.conn.Close() // which ends serve
 	}
+}
+
+// address is where peers connect to: the network and the address in it.
+func (b *Broker) address() [2]string {
+	return [2]string{b.listen.Addr().Network(), b.listen.Addr().String()}
 }
 
 // accept serves each connection of a peer, until the listener is closed.

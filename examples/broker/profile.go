@@ -60,12 +60,12 @@ const (
 )
 
 // deviations are where the run departs from the page.
-func (p profile) deviations() []string {
+func deviations(o page.Options) []string {
 	d := []string{
 		"the part of the broker that works on files: no database, no second broker, no hooks",
 		"the load generator shares the machine's cores, and writes the runs' logs",
 	}
-	if p.speed > 1 {
+	if p := profileOf(o); p.speed > 1 {
 		d = append(d, fmt.Sprintf("%d× the page's rates: every period is divided by it", p.speed), "as many files as on the page, but small ones")
 	}
 	return d

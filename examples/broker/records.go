@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"time"
 )
 
@@ -14,12 +13,6 @@ const (
 	stateRunning = "running"
 	stateDone    = "done"
 )
-
-// jobsFile is what jobs.json holds.
-type jobsFile struct {
-	Version int   `json:"version"`
-	Jobs    []Job `json:"jobs"`
-}
 
 // Job is a piece of work of an agent: about 2 KB with its steps.
 type Job struct {
@@ -33,12 +26,6 @@ type Job struct {
 	Total   int    `json:"total"`
 	Prompt  string `json:"prompt"`
 	Steps   []Step `json:"steps"`
-}
-
-// clone is a copy that shares nothing that could be written through.
-func (j Job) clone() Job {
-	j.Steps = slices.Clone(j.Steps)
-	return j
 }
 
 // Step is one thing that an agent did.
@@ -68,7 +55,7 @@ type Line struct {
 // Summary is what a dashboard shows of a run. All of it but Stale follows from
 // the log alone.
 type Summary struct {
-	Run     string `json:"run"` // the log's path below the folder of runs
+	Run     string `json:"run"` // the log's path in the store
 	State   string `json:"state"`
 	Lines   int    `json:"lines"`
 	Broken  int    `json:"broken,omitempty"` // lines that are no JSON, such as a half-written last one

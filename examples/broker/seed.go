@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -11,7 +10,7 @@ import (
 )
 
 // epoch is when the records end. It is fixed, so that a seed gives the same
-// bytes and the same times of files on any day.
+// bytes on any day.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Jobs and runs have names by their number. The first runnerCount jobs are the
@@ -19,18 +18,19 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func jobID(i int) string   { return fmt.Sprintf("job-%04d", i+1) }
 func groupOf(i int) string { return fmt.Sprintf("manager-%d", i%managerCount+1) }
 
-// runName is the path of a log below the folder of runs: ten batches for each
-// manager.
+// runName is the path of a log in the store: ten batches for each manager.
 func runName(i int) string {
-	return fmt.Sprintf("%s/batch-%02d/run-%04d.jsonl", groupOf(i), i/managerCount%10+1, i+1)
+	return fmt.Sprintf("%s/%s/batch-%02d/run-%04d.jsonl", runsName, groupOf(i), i/managerCount%10+1, i+1)
 }
+
+// archived is the path of an archived job's file.
+func archived(i int) string { return archiveName + "/" + jobID(i) + ".json" }
 
 // Seed fills a folder with job files. The same seed makes the same ones.
 func Seed(dir string, seed uint64, p profile) error {
 	s := newSeeder(dir, seed, p)
 	s.jobs()
 	s.runs()
-	s.age()
 	if s.err != nil {
 		return fmt.Errorf("seed: %w", s.err)
 	}
@@ -61,36 +61,22 @@ func (s *seeder) write(name string, data []byte) {
 
 // jobs writes jobs.json and the archives.
 func (s *seeder) jobs() {
-	jobs := jobsFile{Version: 1}
+	var jobs []Job
 	for i := range jobCount {
-		jobs.Jobs = append(jobs.Jobs, s.job(i))
+		jobs = append(jobs, s.job(i))
 	}
 	s.write(jobsName, encode(jobs))
-	for i := range archiveCount {
-		j := s.job(jobCount + i)
+	for i := jobCount; i < jobCount+archiveCount; i++ {
+		j := s.job(i)
 		j.State, j.Done = stateDone, j.Total
-		s.write(filepath.Join(archiveName, j.ID+".json"), encode(j))
+		s.write(archived(i), encode([]Job{j}))
 	}
 }
 
 func (s *seeder) runs() {
 	for i := range runCount {
-		s.write(filepath.Join(runsName, filepath.FromSlash(runName(i))), s.log(i))
+		s.write(runName(i), s.log(i))
 	}
-}
-
-// age gives every file and folder the time of the last record, as if all had
-// been there for long.
-func (s *seeder) age() {
-	if s.err != nil {
-		return
-	}
-	s.err = filepath.WalkDir(s.dir, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return os.Chtimes(path, epoch, epoch)
-	})
 }
 
 func (s *seeder) job(i int) Job {

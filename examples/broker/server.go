@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,9 +21,8 @@ const (
 	opPeers     = "peers"
 	opProgress  = "save progress"
 	opDashboard = "GET /api/state"
-	opSummaries = "GET /api/runs"
 
-	opHello = "hello" // the first request on a connection
+	opHello = "hello" // gives a connection its peer's name
 )
 
 // roleDispatcher is the goroutine that everything happens on.
@@ -100,16 +100,16 @@ func (b *Broker) do(ctx context.Context, name string, work func(context.Context)
 	return err
 }
 
-// Summaries is what a dashboard asks for, from outside the dispatcher. Cold
+// Dashboard is what a dashboard asks for, from outside the dispatcher. Cold
 // means without what was kept.
-func (b *Broker) Summaries(name string, cold bool) (all []Summary, err error) {
+func (b *Broker) Dashboard(cold bool) (all []Summary, err error) {
 	done := make(chan struct{})
 	posted := b.post(func(ctx context.Context) {
 		defer close(done)
 		if cold {
 			b.store.Forget()
 		}
-		err = b.do(ctx, name, func(ctx context.Context) (err error) {
+		err = b.do(ctx, opDashboard, func(ctx context.Context) (err error) {
 			all, err = b.store.Summaries(ctx)
 			return err
 		})
@@ -125,13 +125,17 @@ func (b *Broker) Summaries(name string, cold bool) (all []Summary, err error) {
 func (b *Broker) handle(ctx context.Context, p *peer, req request) {
 	r := reply{Op: req.Op}
 	var err error
-	switch {
-	case req.Op == opHello && p.name == "" && b.peers[req.Name] == nil:
-		p.name, b.peers[req.Name] = req.Name, p
-	case req.Op == opHello || p.name == "":
-		err = fmt.Errorf("%s of %q: want a hello with a free name, once", req.Op, req.Name)
+	switch req.Op {
+	case opHello:
+		err = b.hello(p, req.Name)
+	case opPeers:
+		err = b.do(ctx, req.Op, func(context.Context) error { r.Peers = slices.Sorted(maps.Keys(b.peers)); return nil })
+	case opSend:
+		err = b.do(ctx, req.Op, func(ctx context.Context) error { return b.send(ctx, p.name, req, &r) })
+	case opProgress:
+		err = b.do(ctx, req.Op, func(ctx context.Context) error { return b.store.SaveProgress(ctx, req.Progress) })
 	default:
-		err = b.do(ctx, req.Op, func(ctx context.Context) error { return b.answer(ctx, p, req, &r) })
+		err = fmt.Errorf("%q: no such operation", req.Op)
 	}
 	if err != nil {
 		r.Error = err.Error()
@@ -139,36 +143,30 @@ func (b *Broker) handle(ctx context.Context, p *peer, req request) {
 	p.tell(r)
 }
 
-func (b *Broker) answer(ctx context.Context, p *peer, req request, r *reply) error {
-	switch req.Op {
-	case opPeers:
-		r.Peers = slices.Sorted(maps.Keys(b.peers))
-		return nil
-	case opSend:
-		return b.send(ctx, p, req, r)
-	case opProgress:
-		return b.store.SaveProgress(ctx, req.Progress)
+func (b *Broker) hello(p *peer, name string) error {
+	if name == "" || p.name != "" || b.peers[name] != nil {
+		return fmt.Errorf("hello of %q: want a free name, once", name)
 	}
-	return errors.New("no such operation")
+	p.name, b.peers[name] = name, p
+	return nil
 }
 
 // send passes a message on to the job that it is for, else to the sender's
-// siblings. Who they are is in the job files.
-func (b *Broker) send(ctx context.Context, from *peer, req request, r *reply) error {
-	jobs, err := b.store.Registry(ctx)
-	if err != nil {
-		return err
+// siblings, which are the other jobs of its group. Both are in the job files.
+func (b *Broker) send(ctx context.Context, from string, req request, r *reply) error {
+	jobs, malformed, err := b.store.Jobs(ctx)
+	r.Malformed = malformed
+	sender := jobs[from]
+	if err != nil || req.To != "" && jobs[req.To] == nil {
+		return cmp.Or(err, fmt.Errorf("send to %q: %w", req.To, errUnknownJob))
 	}
-	r.Malformed = jobs.Malformed
-	to := []string{req.To}
-	if req.To == "" {
-		to = jobs.Siblings(from.name)
-	} else if _, ok := jobs.Job(req.To); !ok {
-		return fmt.Errorf("send to %q: %w", req.To, errUnknownJob)
-	}
-	for _, name := range to {
-		if p := b.peers[name]; p != nil {
-			p.tell(reply{From: from.name, Text: req.Text})
+	for id, j := range jobs {
+		sibling := sender != nil && sender.Group == j.Group && id != from
+		if req.To != id && (req.To != "" || !sibling) {
+			continue
+		}
+		if p := b.peers[id]; p != nil {
+			p.tell(reply{From: from, Text: req.Text})
 			r.Delivered++
 		} else {
 			r.Offline++

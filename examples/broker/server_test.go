@@ -45,7 +45,7 @@ func newBench(t *testing.T, variant string) *bench {
 // peer connects one.
 func (b *bench) peer(t *testing.T, name string) *client {
 	t.Helper()
-	c, err := connect(t.Context(), addressOf(b.listen), name)
+	c, err := connect(t.Context(), b.address(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,12 +107,12 @@ func TestReadsPerSend(t *testing.T) {
 			b := newBench(t, variant)
 			sender, sibling := b.peer(t, jobID(0)), b.peer(t, jobID(managerCount))
 			const files = 1 + archiveCount
-			cold := work{Files: files, Folders: 1, Calls: 2 * files, Bytes: b.sizeOf(t, jobsName) + b.sizeOf(t, archiveName)}
+			cold := work{Files: files, Folders: 1, Stats: 1, Calls: 2 * files, Bytes: b.sizeOf(t, jobsName) + b.sizeOf(t, archiveName)}
 			warm := cold
 			warm.Again, warm.AgainBytes = files, cold.Bytes
 			if variant == after {
-				cold.Stats = files + 1
-				warm = work{Stats: files + 1}
+				cold.Stats = 1 + files
+				warm = work{Folders: 1, Stats: 1 + files}
 			}
 			for i, want := range []work{cold, warm, warm} {
 				got := b.of(t, opSend, func() error {
@@ -145,7 +145,7 @@ func TestDashboardReads(t *testing.T) {
 				t.Helper()
 				var all []Summary
 				got := b.of(t, opDashboard, func() (err error) {
-					all, err = b.Summaries(opDashboard, false)
+					all, err = b.Dashboard(false)
 					return err
 				})
 				if len(all) != runCount {
@@ -156,19 +156,19 @@ func TestDashboardReads(t *testing.T) {
 				}
 				return all
 			}
-			whole := work{Files: runCount, Folders: runFolders, Calls: 2 * runCount, Bytes: b.sizeOf(t, runsName)}
+			whole := work{Files: runCount, Folders: runFolders, Stats: 1, Calls: 2 * runCount, Bytes: b.sizeOf(t, runsName)}
 			first, same := whole, whole
 			same.Again, same.AgainBytes = runCount, whole.Bytes
 			if variant == after {
-				first.Stats = runCount + runFolders
-				same = work{Stats: runCount + runFolders}
+				first.Stats = 1 + runCount
+				same = work{Folders: runFolders, Stats: 1 + runCount}
 			}
 			was := dashboard("first", first)
 			if diff := cmp.Diff(was, dashboard("unchanged", same)); diff != "" {
 				t.Errorf("an unchanged run's summary differs (-first +second):\n%s", diff)
 			}
 
-			path := filepath.Join(b.dir, runsName, filepath.FromSlash(runName(7)))
+			path := filepath.Join(b.dir, runName(7))
 			line := Line{At: epoch.UnixMilli(), Kind: "result", State: stateDone, Done: 5, Total: 5}
 			if err := appendLine(path, line); err != nil {
 				t.Fatal(err)
@@ -176,9 +176,9 @@ func TestDashboardReads(t *testing.T) {
 			one := same
 			one.Bytes, one.Again = b.sizeOf(t, runsName), runCount-1
 			if variant == after {
-				grown := b.sizeOf(t, filepath.Join(runsName, filepath.FromSlash(runName(7))))
+				grown := b.sizeOf(t, runName(7))
 				appended := b.sizeOf(t, runsName) - whole.Bytes
-				one = work{Files: 1, Stats: runCount + runFolders, Calls: 2, Bytes: grown, AgainBytes: grown - appended}
+				one = work{Files: 1, Folders: runFolders, Stats: 1 + runCount, Calls: 2, Bytes: grown, AgainBytes: grown - appended}
 			}
 			now := dashboard("after one append", one)
 			for i := range now {
@@ -216,7 +216,7 @@ func TestNothingAround(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if _, err := b.Summaries(opDashboard, false); err != nil {
+			if _, err := b.Dashboard(false); err != nil {
 				t.Error(err)
 			}
 		})
@@ -237,7 +237,7 @@ func TestMalformedArchive(t *testing.T) {
 		t.Run(variant, func(t *testing.T) {
 			b := newBench(t, variant)
 			sender := b.peer(t, jobID(0))
-			path := filepath.Join(b.dir, archiveName, jobID(jobCount)+".json")
+			path := filepath.Join(b.dir, archived(jobCount))
 			good, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
@@ -256,7 +256,7 @@ func TestMalformedArchive(t *testing.T) {
 			if err := os.WriteFile(path, good[:len(good)/2], 0o600); err != nil {
 				t.Fatal(err)
 			}
-			want := []string{"parse archive/" + jobID(jobCount) + ".json: unexpected end of JSON input"}
+			want := []string{"parse " + archived(jobCount) + ": unexpected end of JSON input"}
 			for i := range 2 {
 				r, w := send(jobID(jobCount + 1)) // its neighbour
 				if diff := cmp.Diff(want, r.Malformed); diff != "" || r.Offline != 1 {
@@ -297,12 +297,12 @@ func TestProgressSaved(t *testing.T) {
 		if got, want := save(2).Calls, map[string]int64{before: 2, after: 0}[variant]; got != want {
 			t.Errorf("%s: the second save read %d times, want %d", variant, got, want)
 		}
-		all, err := OpenStore(b.dir, nil, false).Registry(context.Background())
-		if err != nil {
-			t.Fatal(err)
+		all, malformed, err := OpenStore(b.dir, nil, false).Jobs(context.Background())
+		if err != nil || len(malformed) > 0 {
+			t.Fatal(err, malformed)
 		}
-		if j, _ := all.Job(jobID(3)); j.Done != 2 || j.Total != 9 || len(all.jobs) != jobCount+archiveCount {
-			t.Errorf("%s: got %d of %d and %d jobs, want 2 of 9 and all", variant, j.Done, j.Total, len(all.jobs))
+		if j := all[jobID(3)]; j.Done != 2 || j.Total != 9 || len(all) != jobCount+archiveCount {
+			t.Errorf("%s: got %d of %d and %d jobs, want 2 of 9 and all", variant, j.Done, j.Total, len(all))
 		}
 		if left, err := filepath.Glob(filepath.Join(b.dir, "jobs.*")); err != nil || len(left) != 1 {
 			t.Errorf("%s: got %v, %v, want jobs.json alone", variant, left, err)
@@ -327,7 +327,7 @@ func TestRefused(t *testing.T) {
 	if r, err := c.ask(t.Context(), request{Op: opPeers}); err != nil || len(r.Peers) != 1 {
 		t.Errorf("got %+v, %v, want one peer", r, err)
 	}
-	if _, err := connect(t.Context(), addressOf(b.listen), jobID(0)); err == nil {
+	if _, err := connect(t.Context(), b.address(), jobID(0)); err == nil {
 		t.Error("two peers have one name")
 	}
 }

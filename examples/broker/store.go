@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +20,7 @@ import (
 const (
 	jobsName    = "jobs.json"
 	lockName    = "jobs.lock"
-	archiveName = "archive" // a file for each archived job
+	archiveName = "archive" // a file like jobs.json for each job that has ended
 	runsName    = "runs"    // logs, two levels down
 )
 
@@ -30,15 +32,22 @@ type Store struct {
 	// The caches are nil in a store that reads everything anew.
 	parsed    *cache[parsed]
 	summaries *cache[Summary]
-	folders   *cache[[]fs.DirEntry]
-	merged    *Registry // of the parsed files, for as long as none of them changes
+}
+
+// parsed are the jobs of one file, or why there are none. That is kept like a
+// result: a malformed file is parsed once, told of each time, and read again
+// when it has changed.
+type parsed struct {
+	jobs []Job // shared: not to be written to
+	err  error
 }
 
 // OpenStore makes a store on the job files in a folder.
 func OpenStore(dir string, files *fsstat.Probe, cached bool) *Store {
 	s := &Store{dir: dir, files: files}
 	if cached {
-		s.parsed, s.summaries, s.folders = newCache[parsed](), newCache[Summary](), newCache[[]fs.DirEntry]()
+		s.parsed = newCache[parsed](maxBytes)
+		s.summaries = newCache[Summary](math.MaxInt64) // small, however long the log is
 	}
 	return s
 }
@@ -46,68 +55,66 @@ func OpenStore(dir string, files *fsstat.Probe, cached bool) *Store {
 // Forget empties the caches, if there are any: what follows is cold.
 func (s *Store) Forget() { *s = *OpenStore(s.dir, s.files, s.parsed != nil) }
 
-func (s *Store) path(name string) string { return filepath.Join(s.dir, name) }
+func (s *Store) path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 
-// settled is how old a folder's last change must be for its listing to be kept:
-// the coarsest clock of a file system still in use has steps of two seconds,
-// and what is made in the same step does not change the folder's time again.
-const settled = 2 * time.Second
-
-// list lists a folder. Its time changes when a file in it is made or removed.
-func (s *Store) list(files fsstat.View, dir string) ([]fs.DirEntry, error) {
-	if s.folders == nil {
-		return files.ReadDir(dir)
-	}
-	info, err := files.Lstat(dir)
-	if err != nil {
-		return nil, err
-	}
-	if entries, ok := s.folders.get(dir, identityOf(info)); ok {
-		return entries, nil
-	}
-	entries, err := files.ReadDir(dir)
-	if err == nil && time.Since(info.ModTime()) > settled {
-		bytes := 0
-		for _, e := range entries {
-			bytes += len(e.Name())
+// walk visits the regular files in a folder of the store and below, in the
+// order of their names, which begin with the folder's. One that has gone when it
+// is visited is none.
+func (s *Store) walk(files fsstat.View, folder string, visit func(name string) error) error {
+	return fs.WalkDir(files.DirFS(s.path(folder)), ".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			err = visit(folder + "/" + name)
 		}
-		s.folders.put(dir, identityOf(info), int64(bytes), entries)
-	}
-	return entries, err
+		if errors.Is(err, fs.ErrNotExist) && name != "." {
+			return nil
+		}
+		return err
+	})
 }
 
-// walk visits the regular files in dir and below by name. One that is gone when
-// it is visited is none.
-func (s *Store) walk(files fsstat.View, dir string, visit func(path string) error) error {
-	entries, err := s.list(files, dir)
-	if err != nil {
+// read is what a file has of jobs.
+func (s *Store) read(files fsstat.View, name string) ([]Job, error) {
+	p, err := load(files, s.parsed, s.path(name), func(data []byte) (p parsed) {
+		if err := json.Unmarshal(data, &p.jobs); err != nil {
+			return parsed{err: fmt.Errorf("parse %s: %w", name, err)}
+		}
+		return p
+	})
+	return p.jobs, cmp.Or(err, p.err)
+}
+
+// Jobs are those of jobs.json and of all archives by ID, which a store with
+// caches reads only if they have changed; the first file that has a job wins.
+// Malformed says what is wrong with the files that could not be read or parsed:
+// the jobs of the others are all there.
+func (s *Store) Jobs(ctx context.Context) (jobs map[string]*Job, malformed []string, err error) {
+	files := s.files.In(ctx)
+	jobs = map[string]*Job{}
+	add := func(name string) error {
+		these, err := s.read(files, name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			malformed = append(malformed, err.Error())
+			return nil
+		}
+		for i := range these {
+			if j := &these[i]; jobs[j.ID] == nil {
+				jobs[j.ID] = j
+			}
+		}
 		return err
 	}
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		switch {
-		case e.IsDir():
-			err = s.walk(files, path, visit)
-		case e.Type().IsRegular():
-			err = visit(path)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	if err = add(jobsName); err == nil {
+		err = s.walk(files, archiveName, add)
 	}
-	return nil
+	return jobs, malformed, err
 }
 
 // Summaries are those of all runs, as of now.
 func (s *Store) Summaries(ctx context.Context) ([]Summary, error) {
-	files, root, now := s.files.In(ctx), s.path(runsName), time.Now()
+	files, now := s.files.In(ctx), time.Now()
 	all := make([]Summary, 0, runCount)
-	err := s.walk(files, root, func(path string) error {
-		sum, _, err := load(files, s.summaries, path, func(log []byte) (Summary, int64) {
-			run, _ := filepath.Rel(root, path) // it is below
-			sum := summarize(filepath.ToSlash(run), log)
-			return sum, int64(len(sum.Run) + len(sum.State))
-		})
+	err := s.walk(files, runsName, func(name string) error {
+		sum, err := load(files, s.summaries, s.path(name), func(log []byte) Summary { return summarize(name, log) })
 		if err == nil {
 			all = append(all, sum.at(now))
 		}
@@ -115,6 +122,8 @@ func (s *Store) Summaries(ctx context.Context) ([]Summary, error) {
 	})
 	return all, err
 }
+
+var errUnknownJob = errors.New("no such job")
 
 // SaveProgress writes the progress of some jobs to jobs.json: read, merge,
 // write, under the lock that everyone takes who does.
@@ -125,11 +134,11 @@ func (s *Store) SaveProgress(ctx context.Context, updates []Progress) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	current, _, err := load(files, s.parsed, s.path(jobsName), decodeJobs)
-	if err = errors.Join(err, current.err); err != nil {
+	shared, err := s.read(files, jobsName)
+	if err != nil {
 		return err
 	}
-	jobs := slices.Clone(current.jobs) // what was parsed may be shared
+	jobs := slices.Clone(shared)
 	for _, u := range updates {
 		i := slices.IndexFunc(jobs, func(j Job) bool { return j.ID == u.Job })
 		if i < 0 {
@@ -137,32 +146,22 @@ func (s *Store) SaveProgress(ctx context.Context, updates []Progress) (err error
 		}
 		jobs[i].Done, jobs[i].Total, jobs[i].Updated = u.Done, u.Total, time.Now().UnixMilli()
 	}
-	return s.writeJobs(files, jobs)
+	return s.write(files, jobs)
 }
 
-var errUnknownJob = errors.New("no such job")
-
-// writeJobs puts a new jobs.json in the place of the old one and, since this is
+// write puts a new jobs.json in the place of the old one and, since this is
 // what is in it, keeps it as parsed.
-func (s *Store) writeJobs(files fsstat.View, jobs []Job) error {
+func (s *Store) write(files fsstat.View, jobs []Job) error {
 	path := s.path(jobsName)
-	data, err := json.Marshal(jobsFile{Version: 1, Jobs: jobs})
-	if err != nil {
+	if err := files.WriteFile(path+".new", encode(jobs), 0o600); err != nil {
 		return err
 	}
-	if err := files.WriteFile(path+".new", data, 0o600); err != nil {
+	if err := os.Rename(path+".new", path); err != nil || s.parsed == nil {
 		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	s.merged = nil
-	if s.parsed == nil {
-		return nil
 	}
 	info, err := files.Lstat(path)
 	if err == nil {
-		s.parsed.put(path, identityOf(info), int64(len(data)), parsed{jobs: jobs})
+		s.parsed.put(path, info, parsed{jobs: jobs})
 	}
 	return err
 }

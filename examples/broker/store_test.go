@@ -8,63 +8,80 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidestaff/tidestaff/fsstat"
 )
 
+// size is a file's size, and all that a cache of its bounds asks for.
+type size struct {
+	fs.FileInfo
+	bytes int64
+}
+
+func (s size) Size() int64 { return s.bytes }
+
 // TestCachesBounded: no number and no size of files makes a cache exceed its
-// bounds, and what it does not hold is still answered.
+// bounds.
 func TestCachesBounded(t *testing.T) {
 	check := func(name string, c *cache[int]) {
 		t.Helper()
 		var held int64
-		for el := c.recent.Front(); el != nil; el = el.Next() {
-			held += el.Value.(*entry[int]).bytes
+		for _, e := range c.entries {
+			held += e.info.Size()
 		}
-		if len(c.entries) > maxEntries || c.bytes > maxBytes || c.recent.Len() != len(c.entries) || held != c.bytes {
-			t.Errorf("%s: %d entries (%d in order) of %d bytes (%d counted)", name, len(c.entries), c.recent.Len(), held, c.bytes)
+		if len(c.entries) > maxEntries || c.bytes > maxBytes || held != c.bytes {
+			t.Errorf("%s: %d entries of %d bytes (%d counted)", name, len(c.entries), held, c.bytes)
 		}
 	}
-	many, large := newCache[int](), newCache[int]()
+	many, large := newCache[int](maxBytes), newCache[int](maxBytes)
 	for i := range 2*maxEntries + 7 {
-		many.put(fmt.Sprint(i), identity{}, 1, i)
-		many.get("0", identity{}) // which therefore stays
-		large.put(fmt.Sprint(i%40), identity{size: int64(i)}, int64(i%9)<<20, i)
+		many.put(fmt.Sprint(i), size{bytes: 1}, i)
+		large.put(fmt.Sprint(i%40), size{bytes: int64(i%9) << 20}, i)
 		check("many", many)
 		check("large", large)
 	}
-	if _, ok := many.get("0", identity{}); !ok || len(many.entries) != maxEntries {
-		t.Errorf("got %d entries, the first one among them: %v, want %d and it", len(many.entries), ok, maxEntries)
+	if len(many.entries) != maxEntries {
+		t.Errorf("got %d entries, want %d: as many as there is room for", len(many.entries), maxEntries)
 	}
-	if _, ok := many.get("1", identity{}); ok {
-		t.Error("the least recent entry is still there")
-	}
-	large.put("whale", identity{}, maxBytes+1, 0)
-	if _, ok := large.get("whale", identity{}); ok {
-		t.Error("a file larger than the cache is in it")
+	held := len(large.entries)
+	large.put("whale", size{bytes: maxBytes + 1}, 0)
+	if _, ok := large.entries["whale"]; ok || len(large.entries) != held {
+		t.Errorf("a file larger than the cache is in it: %v; %d of %d others are left", ok, len(large.entries), held)
 	}
 	check("whale", large)
 }
 
 // TestMoreFilesThanRoom: a store with more archives than its cache holds knows
-// all of their jobs.
+// all of their jobs, and some of them from the cache though it looks at all in turn.
 func TestMoreFilesThanRoom(t *testing.T) {
 	s := newStore(t)
 	s.parsed.maxEntries = archiveCount / 2
-	for range 2 {
-		r, err := s.Registry(context.Background())
-		if err != nil {
-			t.Fatal(err)
+	s.files = newFiles(s.dir)
+	w, err := s.files.Watch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	const passes = 8
+	for range passes {
+		jobs, malformed, err := s.Jobs(context.Background())
+		if err != nil || len(malformed) > 0 {
+			t.Fatal(err, malformed)
 		}
-		if len(r.jobs) != jobCount+archiveCount || len(s.parsed.entries) != archiveCount/2 {
+		if len(jobs) != jobCount+archiveCount || len(s.parsed.entries) != archiveCount/2 {
 			t.Errorf("got %d jobs and %d cached files, want %d and %d",
-				len(r.jobs), len(s.parsed.entries), jobCount+archiveCount, archiveCount/2)
+				len(jobs), len(s.parsed.entries), jobCount+archiveCount, archiveCount/2)
 		}
+	}
+	got, _ := fsstat.StatsOf(w.Close())
+	if read := got.Opens - got.ReadDirs; read >= passes*(1+archiveCount) {
+		t.Errorf("%d files read in %d passes, want some of them from the cache", read, passes)
 	}
 }
 
@@ -82,65 +99,63 @@ func seedRuns(t *testing.T, dir string) { seedPart(t, dir, (*seeder).runs) }
 func seedPart(t *testing.T, dir string, part func(*seeder)) {
 	t.Helper()
 	s := newSeeder(dir, 1, smoke)
-	part(s)
-	if s.age(); s.err != nil {
+	if part(s); s.err != nil {
 		t.Fatal(s.err)
 	}
 }
 
-// TestNotPoisoned: what a caller does with an answer is in no later one.
+// TestNotPoisoned: neither what a caller does with an answer nor a save that
+// failed half-way is in a later answer.
 func TestNotPoisoned(t *testing.T) {
 	s, ctx := newStore(t), context.Background()
 	seedRuns(t, s.dir)
-	registry := func() *Registry {
+	jobs := func() map[string]*Job {
 		t.Helper()
-		r, err := s.Registry(ctx)
-		if err != nil {
-			t.Fatal(err)
+		jobs, malformed, err := s.Jobs(ctx)
+		if err != nil || len(malformed) > 0 {
+			t.Fatal(err, malformed)
 		}
-		return r
+		return jobs
 	}
-	was, _ := registry().Job(jobID(0))
-	j, _ := registry().Job(jobID(0))
-	j.State, j.Steps[0].Text = "poisoned", "poisoned"
-	siblings := registry().Siblings(jobID(0))
-	clear(siblings)
+	clear(jobs())
+	was := *jobs()[jobID(0)]
+	if err := s.SaveProgress(ctx, []Progress{{Job: jobID(0), Done: 77, Total: 78}, {Job: "nobody"}}); !errors.Is(err, errUnknownJob) {
+		t.Errorf("got %v, want that there is no such job", err)
+	}
+	if diff := cmp.Diff(was, *jobs()[jobID(0)]); diff != "" {
+		t.Errorf("job (-was +got):\n%s", diff)
+	}
 	all, err := s.Summaries(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	first := all[0]
 	all[0] = Summary{}
-	if got, _ := registry().Job(jobID(0)); !cmp.Equal(got, was) {
-		t.Errorf("job (-was +got):\n%s", cmp.Diff(was, got))
-	}
-	if got := registry().Siblings(jobID(0)); len(got) != len(siblings) || got[0] == "" {
-		t.Errorf("got siblings %q", got)
-	}
 	if again, err := s.Summaries(ctx); err != nil || again[0] != first {
 		t.Errorf("got %+v, %v, want %+v", again[0], err, first)
 	}
 }
 
 // TestReplaced: a file in the place of another one of the same size and time is
-// noticed where the system tells files apart.
+// noticed.
 func TestReplaced(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only size and time are compared here")
-	}
 	s, ctx := newStore(t), context.Background()
-	path := filepath.Join(s.dir, archiveName, jobID(jobCount)+".json")
-	if _, err := s.Registry(ctx); err != nil {
+	path := s.path(archived(jobCount))
+	if _, _, err := s.Jobs(ctx); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	data = bytes.Replace(data, []byte(`"state":"done"`), []byte(`"state":"lost"`), 1)
 	err = os.WriteFile(path+".new", data, 0o600)
 	if err == nil {
-		err = os.Chtimes(path+".new", epoch, epoch)
+		err = os.Chtimes(path+".new", info.ModTime(), info.ModTime())
 	}
 	if err == nil {
 		err = os.Rename(path+".new", path)
@@ -148,17 +163,17 @@ func TestReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.Registry(ctx)
+	jobs, _, err := s.Jobs(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j, _ := r.Job(jobID(jobCount)); j.State != "lost" {
+	if j := jobs[jobID(jobCount)]; j.State != "lost" {
 		t.Errorf("got state %q, want that of the new file", j.State)
 	}
 }
 
-// TestComeAndGone: files that are made or removed are noticed, also in a folder
-// that has only just changed.
+// TestComeAndGone: files that are made or removed are noticed, as fast as that
+// goes.
 func TestComeAndGone(t *testing.T) {
 	s, ctx := OpenStore(t.TempDir(), nil, true), context.Background()
 	seedRuns(t, s.dir)
@@ -174,15 +189,15 @@ func TestComeAndGone(t *testing.T) {
 		return all
 	}
 	was := names()
-	for i := range 3 { // as fast as it goes, within one step of the clock
-		name := fmt.Sprintf("manager-1/batch-01/extra-%d.jsonl", i)
-		if err := os.WriteFile(filepath.Join(s.dir, runsName, name), nil, 0o600); err != nil {
+	for i := range 3 {
+		name := fmt.Sprintf("runs/manager-1/batch-01/extra-%d.jsonl", i)
+		if err := os.WriteFile(s.path(name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if got := names(); len(got) != len(was)+1 || !slices.Contains(got, name) {
 			t.Errorf("got %d runs, want %d with %q", len(got), len(was)+1, name)
 		}
-		if err := os.Remove(filepath.Join(s.dir, runsName, name)); err != nil {
+		if err := os.Remove(s.path(name)); err != nil {
 			t.Fatal(err)
 		}
 		if got := names(); !slices.Equal(got, was) {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/tidestaff/tidestaff/examples/internal/page"
 	"github.com/tidestaff/tidestaff/fsstat"
@@ -41,7 +42,7 @@ func comparison(o page.Options, columns []*report.Report) *report.Table {
 	t := &report.Table{Ratio: true, Columns: page.Columns(columns), Title: fmt.Sprintf(
 		"Broker: %d runners, %d sessions, %d managers, profile %s; before reads every file where after asks whether it has changed",
 		runnerCount, sessionCount, managerCount, o.Profile)}
-	t.Rows = append([]report.Row{
+	t.Rows = slices.Concat([]report.Row{
 		server("Loop lag", metricLoop, "p50/p95/max", "ms", "through the dispatcher", lag.AttrComponent, "total"),
 		server("Scheduler lag", metricLag, "p50/p95/max", "ms", "", lag.AttrComponent, "total"),
 		page.Waited("Send", opSend, "p50/p95"),
@@ -63,7 +64,7 @@ func comparison(o page.Options, columns []*report.Report) *report.Table {
 		server("Stats", metricFiles, "", "", "", fsstat.AttrOperation, "stat"),
 		server("File writes", metricFiles, "", "", "", fsstat.AttrOperation, "write"),
 		server("Bytes written", metricFileIO, "", "MiB", "", fsstat.AttrDirection, "write"),
-	}, page.Cost()...)
+	}, page.Cost(), page.Outcome())
 	return t
 }
 

@@ -16,115 +16,41 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
-	"fmt"
-	"io"
-	"net"
-	"os"
-	"os/signal"
-	"path/filepath"
-	"strings"
-	"syscall"
 
-	"github.com/tidestaff/tidestaff/examples/internal/stage"
+	"github.com/tidestaff/tidestaff/examples/internal/drive"
+	"github.com/tidestaff/tidestaff/examples/internal/page"
+	"github.com/tidestaff/tidestaff/probe/report"
 )
 
-// The variants of the page, and the word for all that a profile has.
+func main() { command().Main() }
+
+func command() *page.Page {
+	p := &page.Page{Name: "team", Deviations: deviations, Serve: serve, Play: play, Print: printTables,
+		Sizes: "smoke, quick (the page's data, time shortened), full (the page) or soak (all turns at once while retention works; its servers are 500-rows and 100-rows)"}
+	for _, size := range profiles {
+		p.Profiles = append(p.Profiles, page.Profile{Name: size.name, Variants: size.variants()})
+	}
+	return p
+}
+
+// The parts of a variant's report beside those under load: the server at rest,
+// and its users, who do nothing then.
 const (
-	before = "before"
-	after  = "after"
-	both   = "both"
+	partIdle    = "idle"
+	partNothing = "nothing"
 )
 
-// options are the command line.
-type options struct {
-	profile  profile
-	variant  string
-	variants []variant // those that it selects
-	seed     uint64
-	addr     string
-	out      string
-	markdown bool
-	flags    *flag.FlagSet
-}
-
-// parseOptions reads the command line. Its errors are one line.
-func parseOptions(args []string) (opt options, err error) {
-	fs := flag.NewFlagSet("team", flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	name := fs.String("profile", "quick", "`size`: smoke, quick (the page's data, time shortened), full (the page) or soak (all turns at once while retention works)")
-	fs.StringVar(&opt.variant, "variant", both, "`which` server: before, after or both; of a soak 500-rows, 100-rows or both")
-	fs.Uint64Var(&opt.seed, "seed", 1, "random `number` of data and schedules")
-	fs.StringVar(&opt.addr, "addr", "127.0.0.1:0", "loopback `address` of the server; port 0 is a free one")
-	fs.StringVar(&opt.out, "out", "", "write the report as JSON to `file`")
-	fs.BoolVar(&opt.markdown, "md", false, "print Markdown")
-	opt.flags = fs
-	if err := fs.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			fs.SetOutput(os.Stderr)
-			fs.Usage()
-		}
-		return opt, err
-	}
-	if fs.NArg() > 0 {
-		return opt, fmt.Errorf("unexpected argument %q", fs.Arg(0))
-	}
-	if opt.profile, err = profileOf(*name); err != nil {
-		return opt, err
-	}
-	if opt.variants, err = opt.profile.variantsOf(opt.variant); err != nil {
-		return opt, err
-	}
-	return opt, opt.check()
-}
-
-// check finds before the run what would make it fail at the end.
-func (o options) check() error {
-	host, _, err := net.SplitHostPort(o.addr)
+// play watches the server at rest and plays the load.
+func play(ctx context.Context, r *page.Run) ([]*report.Report, error) {
+	prof := profileOf(r.Options)
+	r.Show.Say("at rest")
+	rest := drive.New(drive.Options{})
+	rest.Add(drive.User{Scripts: []drive.Script{{Do: func(_ context.Context, s *drive.Session) error { return s.Sleep(prof.idle) }}}})
+	idle, _, err := r.Phase(ctx, partIdle, partNothing, rest)
 	if err != nil {
-		return fmt.Errorf("-addr: %w", err)
+		return nil, err
 	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("-addr %q: not a loopback address", o.addr)
-	}
-	if o.out == "" {
-		return nil
-	}
-	if info, err := os.Stat(o.out); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return nil // such as /dev/stdout
-	}
-	f, err := os.CreateTemp(filepath.Dir(o.out), ".team-*")
-	if err != nil {
-		return fmt.Errorf("-out %s: %w", o.out, errors.Unwrap(err)) // not the temporary name
-	}
-	f.Close()
-	return os.Remove(f.Name())
-}
-
-// args are the command line of the server of one variant.
-func (o options) args(variant string) []string {
-	return []string{"-profile", o.profile.name, "-variant", variant, "-seed", fmt.Sprint(o.seed), "-addr", o.addr}
-}
-
-func main() {
-	opt, err := parseOptions(os.Args[1:])
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return
-	case err == nil && stage.Role() == roleServer:
-		err = serveChild(opt)
-	case err == nil:
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		context.AfterFunc(ctx, stop) // a second one ends the process at once, as usual
-		// A reader of the table that has gone (| head) is an error of the write
-		// and not the end, which would leave the temporary folder behind.
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-		err = run(ctx, opt, os.Stdout, os.Stderr)
-		stop()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "team:", strings.Join(strings.Fields(err.Error()), " "))
-		os.Exit(1)
-	}
+	client := drive.Client(64)
+	defer client.CloseIdleConnections()
+	return r.Load(ctx, newLoad(prof, r.Seed, r.URL, client), idle)
 }

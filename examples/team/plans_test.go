@@ -18,16 +18,13 @@ import (
 // and wants no request to read the sandboxes from end to end: a requirement on
 // the window's metrics, which the variant "before" does not meet.
 func TestNoRequestScans(t *testing.T) {
-	prof, err := profileOf("smoke")
-	if err != nil {
-		t.Fatal(err)
-	}
+	smoke := profiles[0]
 	for variant, want := range map[string][]string{
 		before: {"(*Store).CreateSandbox", "(*Store).ListSandboxes", "(*Store).SandboxByName"},
 		after:  nil,
 	} {
 		t.Run(variant, func(t *testing.T) {
-			r := playPlanned(t, prof, variant)
+			r := playPlanned(t, smoke, variant)
 			if got := scanners(r, "sandboxes"); !slices.Equal(got, want) {
 				t.Errorf("requests that read all sandboxes are of %q, want %q", got, want)
 			}

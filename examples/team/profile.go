@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 	"time"
+
+	"github.com/tidestaff/tidestaff/examples/internal/page"
 )
 
 // userCount is how many engineers play; each has a token of its own.
@@ -42,6 +44,12 @@ var profiles = []profile{
 		sweep: sweep{sandboxes: 20_000, jobs: 2_000, over: 60 * time.Second}},
 }
 
+// The servers of the page.
+const (
+	before = "before"
+	after  = "after"
+)
+
 // A variant is one of the servers that a profile compares: a column.
 type variant struct {
 	name  string
@@ -55,36 +63,24 @@ var (
 )
 
 // variants are the columns of the profile's table.
-func (p profile) variants() []variant {
+func (p profile) variants() (names []string) {
+	all := pageVariants
 	if p.soaks() {
-		return soakVariants
+		all = soakVariants
 	}
-	return pageVariants
-}
-
-// variantsOf are those that the word selects: one by its name, or both.
-func (p profile) variantsOf(word string) ([]variant, error) {
-	all := p.variants()
-	var names []string
 	for _, v := range all {
-		if v.name == word {
-			return []variant{v}, nil
-		}
 		names = append(names, v.name)
 	}
-	if word != both {
-		return nil, fmt.Errorf("-variant %q: want %s or both", word, strings.Join(names, ", "))
-	}
-	return all, nil
+	return names
 }
 
-func profileOf(name string) (profile, error) {
-	for _, p := range profiles {
-		if p.name == name {
-			return p, nil
-		}
-	}
-	return profile{}, fmt.Errorf("-profile %q: want smoke, quick, full or soak", name)
+func variantOf(name string) variant {
+	all := slices.Concat(pageVariants, soakVariants)
+	return all[slices.IndexFunc(all, func(v variant) bool { return v.name == name })]
+}
+
+func profileOf(o page.Options) profile {
+	return profiles[slices.IndexFunc(profiles, func(p profile) bool { return p.name == o.Profile })]
 }
 
 // scaled is a period of the page, at this profile's speed.
@@ -108,3 +104,19 @@ const (
 	jobSlots     = 8 // equal in all variants
 	archiveBatch = 100
 )
+
+// deviations are where the run departs from the page.
+func deviations(o page.Options) []string {
+	p := profileOf(o)
+	d := []string{
+		"a reduced control plane: agents are clocks, there is no provider, a tool call is all of MCP",
+		"the load generator shares the machine's cores",
+	}
+	if p.speed > 1 {
+		d = append(d, fmt.Sprintf("%d× the page's rates: every period and turn is divided by it", p.speed))
+	}
+	if p.soaks() {
+		d = append(d, soakDeviations(p)...)
+	}
+	return d
+}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/tidestaff/tidestaff/examples/internal/drive"
+	"github.com/tidestaff/tidestaff/examples/internal/page"
 	"github.com/tidestaff/tidestaff/probe"
 	"github.com/tidestaff/tidestaff/probe/report"
 )
@@ -132,63 +134,54 @@ const (
 	archiveJobs      = "(*Store).ArchiveJobs"
 )
 
-func inRetention(m *probe.Metric) bool  { return m.Attr(probe.AttrRole) == roleRetention }
-func notRetention(m *probe.Metric) bool { return !inRetention(m) }
+var inRetention = []probe.Attr{{Key: probe.AttrRole, Value: roleRetention}}
 
 // soakTable has the rows of the page's soak, and what its story tells of the
 // lock.
-func soakTable(columns []*report.Report, opt options) *report.Table {
-	p := opt.profile
-	t := &report.Table{Ratio: true, Title: fmt.Sprintf(
+func soakTable(p profile, columns []*report.Report) *report.Table {
+	t := &report.Table{Ratio: true, Columns: page.Columns(columns), Title: fmt.Sprintf(
 		"Team: %d engineers × %d sessions × %d turns while the history moves to the archive, profile %s; columns by rows a transaction",
 		userCount, p.sessions, p.turns, p.name)}
-	for _, c := range columns {
-		t.Columns = append(t.Columns, report.Column{Title: columnTitle(c), Report: c})
-	}
 	held := func(label, method string) report.Row {
-		return report.Row{Label: label, Part: partServer, Metric: metricHold, Stat: "p50/p95/max", Unit: "ms", How: "begin to commit",
+		return report.Row{Label: label, Part: page.PartServer, Metric: metricHold, Stat: "p50/p95/max", Unit: "ms", How: "begin to commit",
 			Attrs: []probe.Attr{{Key: probe.AttrMethod, Value: method}}}
 	}
-	t.Rows = []report.Row{
+	swept := page.Waited("Retention, from its request to its end", opRetention, "max")
+	swept.Unit = "s"
+	t.Rows = slices.Concat([]report.Row{
 		rowLag,
-		waited("get_session (MCP)", opGetSession, "p50/p95", "ms"),
+		page.Waited("get_session (MCP)", opGetSession, "p50/p95"),
 		turnRow(p),
 		finished("Turns finished", opTurn, "{turn}"),
 		finished("Jobs finished", opJob, "{job}"),
-		rowPeak,
-		rowCPU,
-		{Label: "Archive transactions", Part: partServer, Metric: metricTransaction, Match: inRetention, Stat: "count"},
-		{Label: "Rows per archive transaction", Part: partServer, Metric: metricAffected, Match: inRetention, Stat: "mean/max",
+	}, page.Cost(), []report.Row{
+		{Label: "Archive transactions", Part: page.PartServer, Metric: metricTransaction, Attrs: inRetention, Stat: "count"},
+		{Label: "Rows per archive transaction", Part: page.PartServer, Metric: metricAffected, Attrs: inRetention, Stat: "mean/max",
 			How: "of its INSERT and of its DELETE"},
 		held("Write lock held, ArchiveSandboxes", archiveSandboxes),
 		held("Write lock held, ArchiveJobs", archiveJobs),
-		{Label: "Write lock held, all others", Part: partServer, Metric: metricHold, Match: notRetention, Stat: "p50/p95/max", Unit: "ms"},
-		{Label: "Waited for retention's lock, together", Part: partServer, Metric: metricOthersWaited, Match: inRetention, Unit: "ms",
-			Attrs: []probe.Attr{{Key: attrResource, Value: "lock"}}},
-		waited("Retention, from its request to its end", opRetention, "max", "s"),
-		rowAnswered,
-		rowFailed,
-		rowWall,
-	}
+		{Label: "Write lock held, all others", Part: page.PartServer, Metric: metricHold, Stat: "p50/p95/max", Unit: "ms",
+			Match: func(m *probe.Metric) bool { return m.Attr(probe.AttrRole) != roleRetention }},
+		{Label: "Waited for retention's lock, together", Part: page.PartServer, Metric: metricOthersWaited, Unit: "ms",
+			Attrs: append([]probe.Attr{{Key: attrResource, Value: "lock"}}, inRetention...)},
+		swept,
+	}, page.Outcome())
 	return t
 }
 
 // finished counts the operations that ended well.
 func finished(label, op, unit string) report.Row {
-	return report.Row{Label: label, Part: partServer, Value: func(r *report.Report) (float64, string, bool) {
+	return report.Row{Label: label, Part: page.PartServer, Value: func(r *report.Report) (float64, string, bool) {
 		return ended(r, op), unit, true
 	}}
 }
 
 // ended is how many operations of the server ended well.
 func ended(server *report.Report, op string) float64 {
-	named := probe.Attr{Key: attrOperation, Value: op}
-	var n float64
+	named := probe.Attr{Key: page.AttrOperation, Value: op}
+	n := -page.Sum(server, metricOpFailures, named)
 	for m := range server.Reading().Find(metricOperation, named) {
 		n += float64(m.Dist.Count())
-	}
-	for m := range server.Reading().Find(metricOpFailures, named) {
-		n -= m.Value
 	}
 	return n
 }
@@ -197,7 +190,7 @@ func ended(server *report.Report, op string) float64 {
 // hold first.
 func holders(column string) *report.Pivot {
 	return &report.Pivot{
-		Title: "Who held the write lock, " + column, Part: partServer,
+		Title: "Who held the write lock, " + column, Part: page.PartServer,
 		By: []string{probe.AttrMethod, probe.AttrRole},
 		Columns: []report.PivotColumn{
 			{Title: "holds", Metric: metricHold, Stat: "count"},
@@ -216,7 +209,7 @@ func holders(column string) *report.Pivot {
 // Polling is the part of it in which the lock was free already.
 func waiters(column string) *report.Pivot {
 	return &report.Pivot{
-		Title: "Who waited for the write lock and who held it, " + column, Part: partServer,
+		Title: "Who waited for the write lock and who held it, " + column, Part: page.PartServer,
 		By: []string{probe.AttrMethod, probe.AttrRole, attrHolder, attrHolderRole},
 		Columns: []report.PivotColumn{
 			{Title: "waits", Metric: metricLockWaits},

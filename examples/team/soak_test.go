@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -11,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tidestaff/tidestaff/examples/internal/stage/stagetest"
+	"github.com/tidestaff/tidestaff/examples/internal/page"
 	"github.com/tidestaff/tidestaff/probe"
 	"github.com/tidestaff/tidestaff/probe/report"
 	"github.com/tidestaff/tidestaff/sqlitetrace"
@@ -24,38 +22,22 @@ var smallSoak = profile{name: "small-soak", sandboxes: 4_200, jobs: 100, tokens:
 // TestSoak plays the small soak and wants all of it done, each transaction of
 // retention as large as its column says, and the ledger to have them all.
 func TestSoak(t *testing.T) {
-	tmp := t.TempDir()
-	t.Setenv("TMPDIR", tmp)
-	out := filepath.Join(t.TempDir(), "r.json")
-	opt, err := parseOptions([]string{"-profile", smallSoak.name, "-out", out})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var table bytes.Buffer
-	if err := run(context.Background(), opt, &table, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	t.Log("\n" + table.String())
-	whole, err := report.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := played(t, smallSoak.name)
 	for _, v := range soakVariants {
 		t.Run(v.name, func(t *testing.T) {
 			column := whole.Part(v.name)
 			checkFinished(t, column)
-			checkBatches(t, column.Part(partServer), v.batch)
+			checkBatches(t, column.Part(page.PartServer), v.batch)
 		})
 	}
-	stagetest.NothingLeft(t, tmp)
 }
 
 // checkFinished wants nothing failed and every turn, job and sweep at its end.
 func checkFinished(t *testing.T, column *report.Report) {
 	t.Helper()
-	load, server, p := column.Part(partLoad), column.Part(partServer), smallSoak
+	load, server, p := column.Part(page.PartLoad), column.Part(page.PartServer), smallSoak
 	got := map[string]float64{
-		"failures": sum(load, metricFailures, nil), "not done": sum(load, metricPlanned, nil) - sum(load, metricDone, nil),
+		"failures": page.Sum(load, page.MetricFailures), "not done": page.Sum(load, page.MetricPlanned) - page.Sum(load, page.MetricDone),
 		opTurn: ended(server, opTurn), opJob: ended(server, opJob), opRetention: ended(server, opRetention),
 	}
 	want := map[string]float64{
@@ -161,12 +143,10 @@ func writeBesideRetention(t *testing.T) float64 {
 	cancel()
 	turns.Wait()
 	rep := report.Of(w.Close())
-	charged := func(m *probe.Metric) bool {
-		return m.Attr(probe.AttrMethod) == "(*Store).PutSession" && m.Attr(probe.AttrRole) == "background:turns" &&
-			m.Attr(attrHolder) == archiveJobs && m.Attr(attrHolderRole) == roleRetention
-	}
-	waits := sum(rep, metricLockWaits, charged)
-	if got, want := sum(rep, metricOthersWaited, inRetention), sum(rep, metricLockWait, charged); got != want || (got > 0) != (waits > 0) {
+	charged := []probe.Attr{{Key: probe.AttrMethod, Value: "(*Store).PutSession"}, {Key: probe.AttrRole, Value: "background:turns"},
+		{Key: attrHolder, Value: archiveJobs}, {Key: attrHolderRole, Value: roleRetention}}
+	waits := page.Sum(rep, metricLockWaits, charged...)
+	if got, want := page.Sum(rep, metricOthersWaited, inRetention...), page.Sum(rep, metricLockWait, charged...); got != want || (got > 0) != (waits > 0) {
 		t.Errorf("others waited %v s for retention, want the %v s of %v waits", got, want, waits)
 	}
 	return waits

@@ -35,8 +35,8 @@ func (p *Page) Parse(args []string) (opt Options, err error) {
 	fs := flag.NewFlagSet(p.Name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	var variant string
-	fs.StringVar(&opt.Profile, "profile", p.Profiles[1], "`size`: "+p.Sizes)
-	fs.StringVar(&variant, "variant", Both, "`which` server: "+strings.Join(p.Variants, ", ")+" or both")
+	fs.StringVar(&opt.Profile, "profile", p.Profiles[1].Name, "`size`: "+p.Sizes)
+	fs.StringVar(&variant, "variant", Both, "`which` server: "+strings.Join(p.Profiles[1].Variants, ", ")+" or both")
 	fs.Uint64Var(&opt.Seed, "seed", 1, "random `number` of data and schedules")
 	fs.StringVar(&opt.Addr, "addr", "127.0.0.1:0", "loopback `address` of the server; port 0 is a free one")
 	fs.StringVar(&opt.Out, "out", "", "write the report as JSON to `file`")
@@ -52,18 +52,28 @@ func (p *Page) Parse(args []string) (opt Options, err error) {
 	if fs.NArg() > 0 {
 		return opt, fmt.Errorf("unexpected argument %q", fs.Arg(0))
 	}
-	if !slices.Contains(p.Profiles, opt.Profile) {
-		return opt, fmt.Errorf("-profile %q: want one of %s", opt.Profile, strings.Join(p.Profiles, ", "))
-	}
-	switch {
-	case variant == Both:
-		opt.Variants = p.Variants
-	case slices.Contains(p.Variants, variant):
-		opt.Variants = []string{variant}
-	default:
-		return opt, fmt.Errorf("-variant %q: want %s or both", variant, strings.Join(p.Variants, ", "))
+	if opt.Variants, err = p.variants(opt.Profile, variant); err != nil {
+		return opt, err
 	}
 	return opt, opt.check()
+}
+
+// variants are those of a profile that a word selects: one by its name, or both.
+func (p *Page) variants(profile, word string) ([]string, error) {
+	var sizes []string
+	for _, size := range p.Profiles {
+		switch {
+		case size.Name != profile:
+			sizes = append(sizes, size.Name)
+		case word == Both:
+			return size.Variants, nil
+		case slices.Contains(size.Variants, word):
+			return []string{word}, nil
+		default:
+			return nil, fmt.Errorf("-variant %q: want %s or both", word, strings.Join(size.Variants, ", "))
+		}
+	}
+	return nil, fmt.Errorf("-profile %q: want one of %s", profile, strings.Join(sizes, ", "))
 }
 
 // check finds before the run what would make it fail at the end.

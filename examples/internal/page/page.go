@@ -32,19 +32,28 @@ const RoleServer = "server"
 
 // A Page is one example's command. All fields are required.
 type Page struct {
-	Name     string   // the command's
-	Profiles []string // the sizes of a run; the second one is the default
-	Sizes    string   // what they are, for -help
-	Variants []string // the servers that are compared, in the table's order
+	Name     string    // the command's
+	Profiles []Profile // the sizes of a run; the second one is the default
+	Sizes    string    // what they are, for -help
+
+	// Deviations are where a run departs from what it stands for.
+	Deviations func(Options) []string
 
 	// Serve is the whole life of the server's process: it calls stage.Child.
 	Serve func(Options) error
-	// Play plays one variant, whose files are in a folder that exists and that
-	// it need not remove, and returns its column. The column is nil if there was
-	// no load.
-	Play func(ctx context.Context, o Options, variant, dir string, show *progress.Line) (*report.Report, error)
+	// Play plays one variant against its server, which is ready, and returns the
+	// reports of its phases, that of [Run.Load] first. There are none if there
+	// was no load.
+	Play func(context.Context, *Run) ([]*report.Report, error)
 	// Print prints the columns.
 	Print func(w io.Writer, o Options, columns []*report.Report) error
+}
+
+// A Profile is one size of a run, and the servers that are compared in it, in
+// the table's order.
+type Profile struct {
+	Name     string
+	Variants []string
 }
 
 // Main is the main function of the command: it returns at a successful end and
@@ -110,11 +119,30 @@ func (p *Page) Run(ctx context.Context, opt Options, stdout, stderr io.Writer) e
 	return ErrInterrupted // whatever else failed, failed because of it
 }
 
+// play plays one variant in a folder of its own. The column is nil if there was
+// no load.
 func (p *Page) play(ctx context.Context, opt Options, variant, dir string, stderr io.Writer) (*report.Report, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	show := progress.New(stderr, variant)
-	defer show.End()
-	return p.Play(ctx, opt, variant, dir, show)
+	r := &Run{Options: opt, Dir: dir, Show: progress.New(stderr, variant)}
+	defer r.Show.End()
+	r.Show.Say("making the data")
+	server, err := r.stage.Start(ctx, stage.Spec{Role: RoleServer, Args: opt.args(variant), Env: []string{dirVar + "=" + dir}, Ready: "/readyz"})
+	if err != nil {
+		return nil, err
+	}
+	r.URL = server.URL("")
+	parts, err := p.Play(ctx, r)
+	err = errors.Join(err, r.stage.Stop())
+	if len(parts) == 0 {
+		return nil, err
+	}
+	column := report.Join(variant, parts...)
+	column.Conditions = append(parts[0].Conditions, opt.conditions()...) // the data before the load
+	column.Deviations = p.Deviations(opt)
+	for _, part := range parts {
+		part.Conditions = nil
+	}
+	return column, err
 }

@@ -13,19 +13,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tidestaff/tidestaff/examples/internal/progress"
 	"github.com/tidestaff/tidestaff/probe"
 	"github.com/tidestaff/tidestaff/probe/report"
 )
 
-// example is a page that plays nothing: each variant's column is what play
+// example is a page that plays nothing: the parts of each variant are what play
 // returns, and the table the columns' names.
-func example(play func(ctx context.Context, variant, dir string) (*report.Report, error)) *Page {
+func example(play func(context.Context, *Run) ([]*report.Report, error)) *Page {
 	return &Page{
-		Name: "example", Profiles: []string{"small", "usual"}, Sizes: "small or usual", Variants: []string{"slow", "fast"},
-		Play: func(ctx context.Context, _ Options, variant, dir string, _ *progress.Line) (*report.Report, error) {
-			return play(ctx, variant, dir)
-		},
+		Name: "example", Sizes: "small or usual",
+		Profiles:   []Profile{{"small", []string{"slow", "fast"}}, {"usual", []string{"slow", "fast"}}, {"odd", []string{"red", "blue"}}},
+		Deviations: func(Options) []string { return []string{"nothing is played"} },
+		Play:       play,
 		Print: func(w io.Writer, _ Options, columns []*report.Report) error {
 			for _, c := range columns {
 				if _, err := fmt.Fprint(w, c.Name, " "); err != nil {
@@ -37,10 +36,12 @@ func example(play func(ctx context.Context, variant, dir string) (*report.Report
 	}
 }
 
-func column(name string) *report.Report {
+// parts are those of a run of which nothing was measured.
+func parts() []*report.Report {
 	server := report.Of(new(probe.Reading))
 	server.Name = PartServer
-	return report.Join(name, server)
+	server.Conditions.Set("data", "none")
+	return []*report.Report{server}
 }
 
 func TestParse(t *testing.T) {
@@ -74,8 +75,9 @@ func TestParseRefuses(t *testing.T) {
 		want string
 	}{
 		"flag":     {[]string{"-frobnicate"}, "-frobnicate"},
-		"profile":  {[]string{"-profile", "huge"}, `-profile "huge": want one of small, usual`},
+		"profile":  {[]string{"-profile", "huge"}, `-profile "huge": want one of small, usual, odd`},
 		"variant":  {[]string{"-variant", "during"}, `-variant "during": want slow, fast or both`},
+		"other":    {[]string{"-profile", "odd", "-variant", "fast"}, `-variant "fast": want red, blue or both`},
 		"argument": {[]string{"quickly"}, `unexpected argument "quickly"`},
 		"address":  {[]string{"-addr", "192.0.2.1:80"}, "not a loopback address"},
 		"port":     {[]string{"-addr", "localhost"}, "missing port"},
@@ -96,20 +98,18 @@ func TestRun(t *testing.T) {
 	defer cancel()
 	for _, c := range []struct {
 		name    string
-		play    func(ctx context.Context, variant, dir string) (*report.Report, error)
+		play    func(context.Context, *Run) ([]*report.Report, error)
 		printed string
 		err     error
 	}{
-		{"both", func(_ context.Context, variant, dir string) (*report.Report, error) {
-			return column(variant), os.WriteFile(filepath.Join(dir, "x"), nil, 0o600)
+		{"both", func(_ context.Context, r *Run) ([]*report.Report, error) {
+			return parts(), os.WriteFile(filepath.Join(r.Dir, "y"), nil, 0o600)
 		}, "slow fast ", nil},
-		{"first fails", func(context.Context, string, string) (*report.Report, error) { return nil, wrong }, "", wrong},
-		{"first fails late", func(_ context.Context, variant, _ string) (*report.Report, error) {
-			return column(variant), wrong
-		}, "slow ", wrong},
-		{"interrupted", func(_ context.Context, variant, _ string) (*report.Report, error) {
+		{"first fails", func(context.Context, *Run) ([]*report.Report, error) { return nil, wrong }, "", wrong},
+		{"first fails late", func(context.Context, *Run) ([]*report.Report, error) { return parts(), wrong }, "slow ", wrong},
+		{"interrupted", func(context.Context, *Run) ([]*report.Report, error) {
 			cancel()
-			return column(variant), context.Canceled
+			return parts(), context.Canceled
 		}, "slow ", ErrInterrupted},
 	} {
 		tmp := t.TempDir()
@@ -134,8 +134,15 @@ func TestRun(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || whole.Part("slow") == nil {
-			t.Errorf("%s: the report: %v", c.name, err)
+		if err != nil {
+			t.Fatalf("%s: the report: %v", c.name, err)
+		}
+		var conditions []string
+		for _, c := range whole.Part("slow").Conditions {
+			conditions = append(conditions, c.Name)
+		}
+		if diff := cmp.Diff([]string{"data", "-profile", "-seed"}, conditions); diff != "" || len(whole.Part("slow").Deviations) != 1 {
+			t.Errorf("%s: deviations %q, conditions (-want +got):\n%s", c.name, whole.Part("slow").Deviations, diff)
 		}
 	}
 }
@@ -144,7 +151,7 @@ func TestRun(t *testing.T) {
 func TestNothingToPrint(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	p := example(func(context.Context, string, string) (*report.Report, error) {
+	p := example(func(context.Context, *Run) ([]*report.Report, error) {
 		t.Error("a variant was played")
 		return nil, nil
 	})

@@ -13,19 +13,40 @@ import (
 	"github.com/tidestaff/tidestaff/probe/report"
 )
 
-// Phase opens a phase in the processes of a stage, of which the first one is
-// the server, plays the load and closes it. It returns what the server measured
-// and what its users did, under the name users: what they waited is measured on
-// their side. The reports of a phase that was cut short are returned too.
-func Phase(ctx context.Context, s *stage.Stage, name, users string, d *drive.Driver, show *progress.Line) (server, load *report.Report, err error) {
-	if err := s.Open(ctx, name); err != nil {
+// A Run is one variant that is played.
+type Run struct {
+	Options
+	URL  string // of the server
+	Dir  string // the server's folder, which nobody need remove
+	Show *progress.Line
+
+	stage stage.Stage
+}
+
+// Load is the phase under load, the last one. It returns the reports of the
+// server and of its users and then those of the phases before; none if there is
+// none of the load.
+func (r *Run) Load(ctx context.Context, d *drive.Driver, before ...*report.Report) ([]*report.Report, error) {
+	server, load, err := r.Phase(ctx, PartServer, PartLoad, d)
+	if server == nil || load == nil {
+		return nil, err
+	}
+	return append([]*report.Report{server, load}, before...), err
+}
+
+// Phase opens a phase in the server, plays the load and closes it. It returns
+// what the server measured and what its users did, under the name users: what
+// they waited is measured on their side. The reports of a phase that was cut
+// short are returned too.
+func (r *Run) Phase(ctx context.Context, name, users string, d *drive.Driver) (server, load *report.Report, err error) {
+	if err := r.stage.Open(ctx, name); err != nil {
 		return nil, nil, err
 	}
-	load, played := play(ctx, users, d, show)
+	load, played := play(ctx, users, d, r.Show)
 	// Not ctx: after an interrupt the report is still wanted.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	reports, err := s.Close(ctx)
+	reports, err := r.stage.Close(ctx)
 	if err != nil || len(reports) == 0 {
 		return nil, nil, errors.Join(played, err)
 	}
@@ -45,19 +66,4 @@ func play(ctx context.Context, name string, d *drive.Driver, show *progress.Line
 	_, err = d.Run(ctx)
 	stop()
 	return run.Close(), err
-}
-
-// Join makes a variant's column of its parts, of which the first one's
-// conditions are the data before the load. Without parts there is no column.
-func (o Options) Join(variant string, deviations []string, parts ...*report.Report) *report.Report {
-	if len(parts) == 0 {
-		return nil
-	}
-	column := report.Join(variant, parts...)
-	column.Conditions = append(parts[0].Conditions, o.conditions()...)
-	column.Deviations = deviations
-	for _, part := range parts {
-		part.Conditions = nil
-	}
-	return column
 }

@@ -16,15 +16,9 @@ import (
 	"github.com/tidestaff/tidestaff/probe/report"
 )
 
-// dirVar tells the server its folder, which parent and child both remove: one
+// dirVar tells the server the folder for its files, which parent and child both remove: one
 // of them may be killed.
 const dirVar = "TIDESTAFF_PAGE_DIR"
-
-// Start starts the command again as the server of one variant, with a folder
-// for its files, and returns when it is ready.
-func (o Options) Start(ctx context.Context, s *stage.Stage, variant, dir string) (*stage.Process, error) {
-	return s.Start(ctx, stage.Spec{Role: RoleServer, Args: o.args(variant), Env: []string{dirVar + "=" + dir}, Ready: "/readyz"})
-}
 
 // A Server is the server's process: it serves HTTP, and what is measured in it
 // is reported by phase.
@@ -34,7 +28,8 @@ type Server struct {
 	Begin func(dir string) (http.Handler, probe.Probe, error)
 	// End ends what Begin began, also if that failed half-way. Required.
 	End func() error
-	// AtRest are the data before the load, which Begin may fill in.
+	// AtRest are the data before the load, which Begin may fill in. The kind of
+	// the file system that they are on is added.
 	AtRest report.Conditions
 
 	dir  string
@@ -59,6 +54,9 @@ func (s *Server) start(addr string) (string, error) {
 		return "", errors.Join(err, os.RemoveAll(s.dir))
 	}
 	handler, set, err := s.Begin(s.dir)
+	if kind := s.AtRest.FileSystem(s.dir); err == nil && !errors.Is(kind, probe.ErrUnsupported) {
+		err = kind
+	}
 	if err != nil {
 		l.Close()
 		return "", errors.Join(err, s.stop())

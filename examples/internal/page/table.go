@@ -20,9 +20,9 @@ const (
 	MetricResponse = "drive.operation.duration"
 	AttrOperation  = "tidestaff.operation.name"
 
-	metricDone     = "drive.work.done"
-	metricPlanned  = "drive.work.planned"
-	metricFailures = "drive.failures"
+	MetricDone     = "drive.work.done"
+	MetricPlanned  = "drive.work.planned"
+	MetricFailures = "drive.failures"
 )
 
 // Write writes a comparison and, for each column, the tables that pivots make.
@@ -56,7 +56,7 @@ func Columns(reports []*report.Report) (columns []report.Column) {
 	for _, r := range reports {
 		c := report.Column{Title: r.Name, Report: r}
 		load := r.Part(PartLoad)
-		if done, planned := Sum(load, metricDone), Sum(load, metricPlanned); done < planned {
+		if done, planned := Sum(load, MetricDone), Sum(load, MetricPlanned); done < planned {
 			how := "capped"
 			for _, e := range load.Reading().Events {
 				if e.Cause == "canceled" {
@@ -76,27 +76,33 @@ func Waited(label, op, stat string) report.Row {
 		Attrs: []probe.Attr{{Key: AttrOperation, Value: op}}}
 }
 
-// Cost are the rows that end every comparison: what the server used, and how
-// much was answered.
+// Cost are the rows of what the server used.
 func Cost() []report.Row {
+	return []report.Row{
+		{Label: "Server CPU", Part: PartServer, Metric: "tidestaff.process.cpu.time", Unit: "s"},
+		{Label: "Server CPU per request answered", Unit: "ms", Value: cpuPerRequest, How: "background work shared out"},
+		{Label: "Server peak RSS", Part: PartServer, Metric: "tidestaff.process.memory.peak", Unit: "MiB"},
+	}
+}
+
+// Outcome are the rows that end every comparison: how much was answered, in
+// how long.
+func Outcome() []report.Row {
 	ofLoad := func(label, unit string, value func(*report.Report) float64) report.Row {
 		return report.Row{Label: label, Part: PartLoad, Value: func(r *report.Report) (float64, string, bool) {
 			return value(r), unit, true
 		}}
 	}
 	return []report.Row{
-		{Label: "Server CPU", Part: PartServer, Metric: "tidestaff.process.cpu.time", Unit: "s"},
-		{Label: "Server CPU per request answered", Unit: "ms", Value: cpuPerRequest},
-		{Label: "Server peak RSS", Part: PartServer, Metric: "tidestaff.process.memory.peak", Unit: "MiB"},
 		ofLoad("Requests answered", "{request}", answered),
-		ofLoad("Requests failed or cut off", "{request}", func(r *report.Report) float64 { return Sum(r, metricFailures) }),
+		ofLoad("Requests failed or cut off", "{request}", func(r *report.Report) float64 { return Sum(r, MetricFailures) }),
 		ofLoad("Wall time", "s", func(r *report.Report) float64 { return r.Duration.Seconds() }),
 	}
 }
 
 // answered counts the requests that came back with what was asked for.
 func answered(load *report.Report) float64 {
-	n := -Sum(load, metricFailures)
+	n := -Sum(load, MetricFailures)
 	for m := range load.Reading().Find(MetricResponse) {
 		n += float64(m.Dist.Count())
 	}
@@ -111,7 +117,7 @@ func cpuPerRequest(column *report.Report) (float64, string, bool) {
 		return 0, "", false
 	}
 	served := answered(load)
-	cost, ok := cgroup.PerOp(server.Reading(), uint64(served+Sum(load, metricFailures)), uint64(served))
+	cost, ok := cgroup.PerOp(server.Reading(), uint64(served+Sum(load, MetricFailures)), uint64(served))
 	return cost.CPU.PerServed.V, "s", ok && cost.CPU.PerServed.OK
 }
 
@@ -130,7 +136,7 @@ func Requests(column string) *report.Pivot {
 		By: []string{AttrOperation},
 		Columns: []report.PivotColumn{
 			{Title: "n", Metric: MetricResponse, Stat: "count"},
-			{Title: "failed", Metric: metricFailures},
+			{Title: "failed", Metric: MetricFailures},
 			{Title: "offered", Metric: "drive.rate.offered"},
 			{Title: "achieved", Metric: "drive.rate.achieved"},
 			{Title: "p50", Metric: MetricResponse, Stat: "p50", Unit: "ms"},

@@ -1,9 +1,10 @@
-// Package stagetest tells what a command of the examples has left behind.
+// Package stagetest plays a command of the examples as its user does, and tells
+// what it has left behind.
 //
 // # What is measured
 //
-// Files in the temporary folder that the command was given, and processes that
-// have that folder in their environment.
+// What the command says, files in the temporary folder that it was given, and
+// processes that have that folder in their environment.
 //
 // # Accuracy and limits
 //
@@ -12,12 +13,113 @@
 package stagetest
 
 import (
+	"errors"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
 )
+
+// asCommand is the environment variable that makes a test binary be the command
+// that it tests.
+const asCommand = "TIDESTAFF_STAGE_TEST"
+
+// IsCommand reports whether this process is to be the command, not its tests.
+// A TestMain asks first of all.
+func IsCommand() bool { return os.Getenv(asCommand) != "" }
+
+// A Command is the command that a test binary also is, as a process with a
+// temporary folder of its own.
+type Command struct {
+	*exec.Cmd
+	Tmp    string // its TMPDIR
+	Stdout strings.Builder
+	said   strings.Builder // on the standard error
+	stderr io.ReadCloser
+}
+
+// New makes one that is not started yet.
+func New(t *testing.T, args ...string) *Command {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Command{Cmd: exec.Command(exe, args...), Tmp: t.TempDir()}
+	c.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+c.Tmp)
+	c.Cmd.Stdout = &c.Stdout
+	if c.stderr, err = c.StderrPipe(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Start starts it.
+func (c *Command) Start(t *testing.T) {
+	t.Helper()
+	if err := c.Cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Await waits until it has said on its standard error what matches.
+func (c *Command) Await(t *testing.T, pattern string) {
+	t.Helper()
+	want := regexp.MustCompile(pattern)
+	for buf := make([]byte, 256); !want.MatchString(c.said.String()); {
+		n, err := c.stderr.Read(buf)
+		if c.said.Write(buf[:n]); err != nil {
+			t.Fatalf("ended before it said %s: %s", pattern, c.said.String())
+		}
+	}
+}
+
+// Fails waits for its end and wants that to be one with status 1, a last line
+// that begins with the command's name and has the wanted text, and nothing left
+// behind. It returns what was said.
+func (c *Command) Fails(t *testing.T, name, want string) (said string) {
+	t.Helper()
+	rest, _ := io.ReadAll(c.stderr)
+	c.said.Write(rest)
+	var exit *exec.ExitError
+	if err := c.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		t.Errorf("got %v, want exit status 1", err)
+	}
+	said = c.said.String()
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	if last := lines[len(lines)-1]; !strings.HasPrefix(last, name+": ") || !strings.Contains(last, want) {
+		t.Errorf("got %q, want a last line of %s with %q", said, name, want)
+	}
+	NothingLeft(t, c.Tmp)
+	return said
+}
+
+// Interrupt plays it until a load of ten or more pieces of work is under way,
+// interrupts it and wants it to say so and to print what was measured until
+// then: a table with these texts in it.
+func Interrupt(t *testing.T, name string, args, want []string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be interrupted from here on Windows")
+	}
+	c := New(t, args...)
+	c.Start(t)
+	c.Await(t, ` [1-9][0-9]* of [0-9]{2,} done`)
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	c.Fails(t, name, "interrupted")
+	for _, text := range want {
+		if !strings.Contains(c.Stdout.String(), text) {
+			t.Errorf("the table does not have %q:\n%s", text, c.Stdout.String())
+		}
+	}
+}
 
 // NothingLeft wants the temporary folder of a run, its TMPDIR, to be empty and no
 // process of it to be there.
