@@ -13,14 +13,14 @@ import (
 	"time"
 
 	"github.com/tidestaff/tidestaff/examples/internal/drive"
+	"github.com/tidestaff/tidestaff/examples/internal/page"
 )
 
 // desk is the load generator's side: every peer's connection, and the
 // dashboard's.
 type desk struct {
+	*page.Run
 	profile profile
-	dir     string // the broker's, for the logs that runs write themselves
-	base    string // the dashboard's URL
 	http    *http.Client
 	peers   []*client // runners, then sessions, then managers
 }
@@ -28,28 +28,23 @@ type desk struct {
 // connect connects every peer.
 func (d *desk) connect(ctx context.Context) error {
 	var at [2]string
-	if err := drive.GetJSON(ctx, d.http, d.base+"/readyz", &at); err != nil {
+	if err := drive.GetJSON(ctx, d.http, d.URL+"/readyz", &at); err != nil {
 		return err
 	}
 	for i := range runnerCount + sessionCount + managerCount {
-		c, err := connect(ctx, at, peerName(i))
+		name := jobID(i) // a runner has its job's
+		if n := i - runnerCount - sessionCount; n >= 0 {
+			name = groupOf(n)
+		} else if i >= runnerCount {
+			name = fmt.Sprintf("session-%d", i-runnerCount+1)
+		}
+		c, err := connect(ctx, at, name)
 		if err != nil {
 			return err
 		}
 		d.peers = append(d.peers, c)
 	}
 	return nil
-}
-
-// peerName is the name of the i-th peer. A runner has its job's.
-func peerName(i int) string {
-	switch {
-	case i < runnerCount:
-		return jobID(i)
-	case i < runnerCount+sessionCount:
-		return fmt.Sprintf("session-%d", i-runnerCount+1)
-	}
-	return groupOf(i - runnerCount - sessionCount)
 }
 
 func (d *desk) close() {
@@ -61,8 +56,8 @@ func (d *desk) close() {
 
 // load is everyone at once. Everything in it is counted work, so that both
 // variants are asked for the same.
-func (d *desk) load(seed uint64) *drive.Driver {
-	driver := drive.New(drive.Options{Seed: seed, Cap: d.profile.cap, Timeout: max(d.profile.cap, 30*time.Second)})
+func (d *desk) load() *drive.Driver {
+	driver := d.driver()
 	add := func(name string, every time.Duration, do func(context.Context) error) {
 		every = d.profile.scaled(every)
 		driver.Add(drive.User{Activities: []drive.Activity{{Name: name, Do: do, Every: every, Count: int(d.profile.load / every)}}})
@@ -80,8 +75,12 @@ func (d *desk) load(seed uint64) *drive.Driver {
 			add(opProgress, progressEvery, d.manager(c, i-runnerCount-sessionCount))
 		}
 	}
-	add(opDashboard, dashboardEvery, func(ctx context.Context) error { return d.dashboard(ctx, "") })
+	add(opDashboard, dashboardEvery, func(ctx context.Context) error { return d.dashboard(ctx, false) })
 	return driver
+}
+
+func (d *desk) driver() *drive.Driver {
+	return drive.New(drive.Options{Seed: d.Seed, Cap: d.profile.cap, Timeout: max(d.profile.cap, 30*time.Second)})
 }
 
 // want is what is wrong with an answer of got things.
@@ -94,33 +93,23 @@ func want(got, want int) error {
 
 // The dashboards that are asked for before the load: some with nothing kept from
 // before, then some with what those read.
-const (
-	coldReads = 2
-	warmReads = 3
-)
+const coldReads, warmReads = 2, 3
 
 // fiveReads reads all run summaries, cold and warm, one after the other.
-func (d *desk) fiveReads(seed uint64) *drive.Driver {
-	driver := drive.New(drive.Options{Seed: seed, Cap: d.profile.cap})
-	driver.Add(drive.User{Scripts: []drive.Script{{Do: func(_ context.Context, s *drive.Session) error {
-		for i := range coldReads + warmReads {
-			query := ""
-			if i < coldReads {
-				query = "?cold=1"
-			}
-			if err := s.Do(opDashboard, func(ctx context.Context) error { return d.dashboard(ctx, query) }); err != nil {
-				return err
-			}
-		}
-		return nil
-	}}}})
+func (d *desk) fiveReads() *drive.Driver {
+	driver, n := d.driver(), 0
+	driver.Add(drive.User{Activities: []drive.Activity{{Name: opDashboard, Every: d.profile.scaled(readEvery), Count: coldReads + warmReads,
+		Do: func(ctx context.Context) error {
+			n++
+			return d.dashboard(ctx, n <= coldReads)
+		}}}})
 	return driver
 }
 
 // dashboard wants a summary of every run.
-func (d *desk) dashboard(ctx context.Context, query string) error {
+func (d *desk) dashboard(ctx context.Context, cold bool) error {
 	var all []Summary
-	err := drive.GetJSON(ctx, d.http, d.base+"/api/state"+query, &all)
+	err := drive.GetJSON(ctx, d.http, fmt.Sprintf("%s/api/state?cold=%t", d.URL, cold), &all)
 	return cmp.Or(err, want(len(all), runCount))
 }
 
@@ -146,8 +135,8 @@ func (d *desk) manager(c *client, i int) func(context.Context) error {
 		req := request{Op: opProgress}
 		for n := range runnersEach {
 			job := runnerCount + n*managerCount + i // the run has its job's number
-			l := Line{At: time.Now().UnixMilli(), Kind: "progress", Done: done, Total: d.profile.lines, Text: "on its way"}
-			if err := appendLine(filepath.Join(d.dir, runName(job)), l); err != nil {
+			l := Line{At: time.Now().UnixMilli(), Done: done, Total: d.profile.lines, Text: "on its way"}
+			if err := appendLine(filepath.Join(d.Dir, runName(job)), l); err != nil {
 				return err
 			}
 			req.Progress = append(req.Progress, Progress{Job: jobID(job), Done: l.Done, Total: l.Total})
@@ -162,7 +151,7 @@ func appendLine(path string, l Line) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(encode(l), '\n'))
+	_, err = f.Write(append(page.Encode(l), '\n'))
 	return errors.Join(err, f.Close())
 }
 

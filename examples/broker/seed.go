@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/tidestaff/tidestaff/examples/internal/page"
 )
 
 // epoch is when the records end. It is fixed, so that a seed gives the same
@@ -37,7 +41,7 @@ func Seed(dir string, seed uint64, p profile) error {
 	return nil
 }
 
-// seeder writes until the first error.
+// seeder writes what it can and keeps the first error.
 type seeder struct {
 	dir     string
 	rng     *rand.Rand
@@ -51,12 +55,7 @@ func newSeeder(dir string, seed uint64, p profile) *seeder {
 
 func (s *seeder) write(name string, data []byte) {
 	path := filepath.Join(s.dir, name)
-	if s.err == nil {
-		s.err = os.MkdirAll(filepath.Dir(path), 0o700)
-	}
-	if s.err == nil {
-		s.err = os.WriteFile(path, data, 0o600)
-	}
+	s.err = cmp.Or(s.err, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600))
 }
 
 // jobs writes jobs.json and the archives.
@@ -65,11 +64,11 @@ func (s *seeder) jobs() {
 	for i := range jobCount {
 		jobs = append(jobs, s.job(i))
 	}
-	s.write(jobsName, encode(jobs))
+	s.write(jobsName, page.Encode(jobs))
 	for i := jobCount; i < jobCount+archiveCount; i++ {
 		j := s.job(i)
 		j.State, j.Done = stateDone, j.Total
-		s.write(archived(i), encode([]Job{j}))
+		s.write(archived(i), page.Encode([]Job{j}))
 	}
 }
 
@@ -81,10 +80,10 @@ func (s *seeder) runs() {
 
 func (s *seeder) job(i int) Job {
 	created := epoch.Add(-time.Hour).UnixMilli() + int64(i)*1000
-	j := Job{ID: jobID(i), Group: groupOf(i), Agent: agents[i%len(agents)], State: stateRunning,
-		Created: created, Updated: created, Total: s.profile.lines, Prompt: s.text(200)}
+	j := Job{ID: jobID(i), Group: groupOf(i), State: stateRunning,
+		Created: created, Updated: created, Total: s.profile.lines, Prompt: page.Text(s.rng, 220)}
 	for n := range s.profile.steps {
-		j.Steps = append(j.Steps, Step{At: created + int64(n)*500, Kind: kinds[n%len(kinds)], Text: s.text(90)})
+		j.Steps = append(j.Steps, Line{At: created + int64(n)*500, Text: page.Text(s.rng, 108)})
 	}
 	return j
 }
@@ -93,35 +92,85 @@ func (s *seeder) job(i int) Job {
 func (s *seeder) log(i int) (log []byte) {
 	at := epoch.Add(-time.Hour).UnixMilli() + int64(i)*1000
 	for n := range s.profile.lines {
-		l := Line{At: at + int64(n)*500, Kind: kinds[n%len(kinds)], Done: n + 1, Total: s.profile.lines, Text: s.text(160)}
+		l := Line{At: at + int64(n)*500, Done: n + 1, Total: s.profile.lines, Text: page.Text(s.rng, 175)}
 		switch {
 		case n == 0:
 			l.State = stateRunning
 		case n == s.profile.lines-1 && i >= 2*runnerCount:
 			l.State = stateDone
 		}
-		log = append(append(log, encode(l)...), '\n')
+		log = append(append(log, page.Encode(l)...), '\n')
 	}
 	return log
 }
 
-var (
-	agents = [...]string{"writer", "reviewer", "tester"}
-	kinds  = [...]string{"tool", "output", "edit", "progress"}
+// Times in the records are Unix milliseconds.
+
+// The states of a job and of its runs.
+const (
+	stateRunning = "running"
+	stateDone    = "done"
 )
 
-const words = "the agent read the failing test, changed two files, ran the package's tests again and found that the cache was stale; "
-
-func (s *seeder) text(n int) string {
-	from := s.rng.IntN(len(words))
-	return (words[from:] + words + words)[:n]
+// Job is a piece of work of an agent: about 2 KB with its steps.
+type Job struct {
+	ID      string `json:"id"`
+	Group   string `json:"group"` // the manager that runs it; jobs of one are siblings
+	State   string `json:"state"`
+	Created int64  `json:"created"`
+	Updated int64  `json:"updated"`
+	Done    int    `json:"done"` // of Total
+	Total   int    `json:"total"`
+	Prompt  string `json:"prompt"`
+	Steps   []Line `json:"steps"`
 }
 
-// encode is json.Marshal of a record, which cannot fail.
-func encode(v any) []byte {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
+// Progress is how far a job is, as its manager tells.
+type Progress struct {
+	Job   string `json:"job"`
+	Done  int    `json:"done"`
+	Total int    `json:"total"`
+}
+
+// Line is one line of a run's log, or one step of a job.
+type Line struct {
+	At    int64  `json:"at"`
+	State string `json:"state,omitempty"` // if it changes
+	Done  int    `json:"done,omitempty"`
+	Total int    `json:"total,omitempty"`
+	Text  string `json:"text"`
+}
+
+// Summary is what a dashboard shows of a run. It follows from the log alone: what
+// depends on the clock must not be kept with what was read.
+type Summary struct {
+	Run     string `json:"run"` // the log's path in the store
+	State   string `json:"state"`
+	Lines   int    `json:"lines"`
+	Broken  int    `json:"broken,omitempty"` // lines that are no JSON, such as a half-written last one
+	Started int64  `json:"started"`
+	Updated int64  `json:"updated"`
+	Done    int    `json:"done"`
+	Total   int    `json:"total"`
+}
+
+// summarize parses each line of a log.
+func summarize(run string, log []byte) Summary {
+	s := Summary{Run: run}
+	for text := range bytes.Lines(log) {
+		var l Line
+		if json.Unmarshal(text, &l) != nil {
+			s.Broken++
+			continue
+		}
+		if s.Lines == 0 {
+			s.Started = l.At
+		}
+		s.Lines++
+		s.Updated, s.Done, s.Total = l.At, l.Done, l.Total
+		if l.State != "" {
+			s.State = l.State
+		}
 	}
-	return data
+	return s
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -89,9 +91,6 @@ func (b *Broker) post(f func(context.Context)) bool {
 	}
 }
 
-// beat sends a slot of the lag probe through the loop.
-func (b *Broker) beat(beat func()) { b.post(func(context.Context) { beat() }) }
-
 // do carries out an operation. It is called by the dispatcher.
 func (b *Broker) do(ctx context.Context, name string, work func(context.Context) error) error {
 	ctx, op := b.ops.Begin(ctx, name)
@@ -127,7 +126,11 @@ func (b *Broker) handle(ctx context.Context, p *peer, req request) {
 	var err error
 	switch req.Op {
 	case opHello:
-		err = b.hello(p, req.Name)
+		if p.name != "" || req.Name == "" || b.peers[req.Name] != nil {
+			err = fmt.Errorf("hello of %q: want a free name, once", req.Name)
+		} else {
+			p.name, b.peers[req.Name] = req.Name, p
+		}
 	case opPeers:
 		err = b.do(ctx, req.Op, func(context.Context) error { r.Peers = slices.Sorted(maps.Keys(b.peers)); return nil })
 	case opSend:
@@ -143,14 +146,6 @@ func (b *Broker) handle(ctx context.Context, p *peer, req request) {
 	p.tell(r)
 }
 
-func (b *Broker) hello(p *peer, name string) error {
-	if name == "" || p.name != "" || b.peers[name] != nil {
-		return fmt.Errorf("hello of %q: want a free name, once", name)
-	}
-	p.name, b.peers[name] = name, p
-	return nil
-}
-
 // send passes a message on to the job that it is for, else to the sender's
 // siblings, which are the other jobs of its group. Both are in the job files.
 func (b *Broker) send(ctx context.Context, from string, req request, r *reply) error {
@@ -161,16 +156,105 @@ func (b *Broker) send(ctx context.Context, from string, req request, r *reply) e
 		return cmp.Or(err, fmt.Errorf("send to %q: %w", req.To, errUnknownJob))
 	}
 	for id, j := range jobs {
-		sibling := sender != nil && sender.Group == j.Group && id != from
-		if req.To != id && (req.To != "" || !sibling) {
-			continue
-		}
-		if p := b.peers[id]; p != nil {
+		sibling := req.To == "" && id != from && sender != nil && sender.Group == j.Group
+		if p := b.peers[id]; p != nil && (id == req.To || sibling) {
 			p.tell(reply{From: from, Text: req.Text})
 			r.Delivered++
-		} else {
-			r.Offline++
 		}
 	}
 	return nil
+}
+
+// request is a line from a peer.
+type request struct {
+	Op       string     `json:"op"`
+	Name     string     `json:"name,omitempty"` // of hello
+	To       string     `json:"to,omitempty"`   // a job; empty for all siblings
+	Text     string     `json:"text,omitempty"`
+	Progress []Progress `json:"progress,omitempty"`
+}
+
+// reply is a line to a peer: the answer to a request or, without an operation,
+// a message.
+type reply struct {
+	Op        string   `json:"op,omitempty"`
+	Error     string   `json:"error,omitempty"`
+	Delivered int      `json:"delivered,omitempty"`
+	Malformed []string `json:"malformed,omitempty"` // what is wrong with which job files
+	Peers     []string `json:"peers,omitempty"`
+	From      string   `json:"from,omitempty"`
+	Text      string   `json:"text,omitempty"`
+}
+
+// The bounds of a connection: the length of a line, and how many lines may wait
+// for a peer that is slow to read. One that lets more wait is cut off; one that
+// asks fast waits for the dispatcher with each request.
+const (
+	maxLine    = 64 << 10
+	maxWaiting = 256
+)
+
+// peer is a connection.
+type peer struct {
+	conn net.Conn
+	out  chan reply
+	name string // the dispatcher's; empty before hello
+}
+
+// tell queues a line for the peer. It never waits: this is the dispatcher.
+func (p *peer) tell(r reply) {
+	select {
+	case p.out <- r:
+	default:
+		p.conn.Close() // which ends serve
+	}
+}
+
+// accept serves each connection of a peer, until the listener is closed.
+func (b *Broker) accept() {
+	for {
+		conn, err := b.listen.Accept()
+		if err != nil {
+			return
+		}
+		b.ended.Go(func() { b.serve(conn) })
+	}
+}
+
+// serve reads a connection's requests, each of which it posts to the
+// dispatcher, until either side ends it.
+func (b *Broker) serve(conn net.Conn) {
+	ctx, cancel := context.WithCancel(b.ctx)
+	defer cancel()
+	context.AfterFunc(ctx, func() { conn.Close() })
+	p := &peer{conn: conn, out: make(chan reply, maxWaiting)}
+	b.ended.Go(func() { p.write(ctx.Done()) })
+	lines := bufio.NewScanner(conn)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		var req request
+		if json.Unmarshal(lines.Bytes(), &req) != nil || !b.post(func(ctx context.Context) { b.handle(ctx, p, req) }) {
+			break
+		}
+	}
+	b.post(func(context.Context) {
+		if b.peers[p.name] == p {
+			delete(b.peers, p.name)
+		}
+	})
+}
+
+// write sends what is queued until the connection is gone.
+func (p *peer) write(gone <-chan struct{}) {
+	enc := json.NewEncoder(p.conn)
+	for {
+		select {
+		case r := <-p.out:
+			if enc.Encode(r) != nil {
+				p.conn.Close() // which ends serve
+			}
+		case <-gone:
+			return
+		}
+	}
 }

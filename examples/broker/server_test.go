@@ -42,10 +42,13 @@ func newBench(t *testing.T, variant string) *bench {
 	return &bench{b, dir, files, probe.NewSet(ops, files)}
 }
 
+// at is where peers connect to.
+func at(b *Broker) [2]string { return [2]string{b.listen.Addr().Network(), b.listen.Addr().String()} }
+
 // peer connects one.
 func (b *bench) peer(t *testing.T, name string) *client {
 	t.Helper()
-	c, err := connect(t.Context(), b.address(), name)
+	c, err := connect(t.Context(), at(b.Broker), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +172,7 @@ func TestDashboardReads(t *testing.T) {
 			}
 
 			path := filepath.Join(b.dir, runName(7))
-			line := Line{At: epoch.UnixMilli(), Kind: "result", State: stateDone, Done: 5, Total: 5}
+			line := Line{At: epoch.UnixMilli(), State: stateDone, Done: 5, Total: 5}
 			if err := appendLine(path, line); err != nil {
 				t.Fatal(err)
 			}
@@ -250,8 +253,8 @@ func TestMalformedArchive(t *testing.T) {
 				})
 				return r, w
 			}
-			if r, _ := send(jobID(jobCount)); len(r.Malformed) > 0 || r.Offline != 1 {
-				t.Fatalf("got %+v, want the archived job offline", r)
+			if r, _ := send(jobID(jobCount)); len(r.Malformed) > 0 {
+				t.Fatalf("got %+v, want the archived job known", r)
 			}
 			if err := os.WriteFile(path, good[:len(good)/2], 0o600); err != nil {
 				t.Fatal(err)
@@ -259,7 +262,7 @@ func TestMalformedArchive(t *testing.T) {
 			want := []string{"parse " + archived(jobCount) + ": unexpected end of JSON input"}
 			for i := range 2 {
 				r, w := send(jobID(jobCount + 1)) // its neighbour
-				if diff := cmp.Diff(want, r.Malformed); diff != "" || r.Offline != 1 {
+				if diff := cmp.Diff(want, r.Malformed); diff != "" {
 					t.Errorf("send %d: got %+v (-want +got):\n%s", i+1, r, diff)
 				}
 				if again := int64(1 - i); variant == after && w.Files != again {
@@ -272,8 +275,8 @@ func TestMalformedArchive(t *testing.T) {
 			if err := os.WriteFile(path, good, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if r, _ := send(jobID(jobCount)); len(r.Malformed) > 0 || r.Offline != 1 {
-				t.Errorf("repaired: got %+v, want the archived job offline", r)
+			if r, _ := send(jobID(jobCount)); len(r.Malformed) > 0 {
+				t.Errorf("repaired: got %+v, want the archived job known", r)
 			}
 		})
 	}
@@ -327,7 +330,7 @@ func TestRefused(t *testing.T) {
 	if r, err := c.ask(t.Context(), request{Op: opPeers}); err != nil || len(r.Peers) != 1 {
 		t.Errorf("got %+v, %v, want one peer", r, err)
 	}
-	if _, err := connect(t.Context(), b.address(), jobID(0)); err == nil {
+	if _, err := connect(t.Context(), at(b.Broker), jobID(0)); err == nil {
 		t.Error("two peers have one name")
 	}
 }

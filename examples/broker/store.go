@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tidestaff/tidestaff/examples/internal/page"
 	"github.com/tidestaff/tidestaff/fsstat"
 )
 
@@ -109,14 +110,14 @@ func (s *Store) Jobs(ctx context.Context) (jobs map[string]*Job, malformed []str
 	return jobs, malformed, err
 }
 
-// Summaries are those of all runs, as of now.
+// Summaries are those of all runs.
 func (s *Store) Summaries(ctx context.Context) ([]Summary, error) {
-	files, now := s.files.In(ctx), time.Now()
+	files := s.files.In(ctx)
 	all := make([]Summary, 0, runCount)
 	err := s.walk(files, runsName, func(name string) error {
 		sum, err := load(files, s.summaries, s.path(name), func(log []byte) Summary { return summarize(name, log) })
 		if err == nil {
-			all = append(all, sum.at(now))
+			all = append(all, sum)
 		}
 		return err
 	})
@@ -153,7 +154,7 @@ func (s *Store) SaveProgress(ctx context.Context, updates []Progress) (err error
 // what is in it, keeps it as parsed.
 func (s *Store) write(files fsstat.View, jobs []Job) error {
 	path := s.path(jobsName)
-	if err := files.WriteFile(path+".new", encode(jobs), 0o600); err != nil {
+	if err := files.WriteFile(path+".new", page.Encode(jobs), 0o600); err != nil {
 		return err
 	}
 	if err := os.Rename(path+".new", path); err != nil || s.parsed == nil {

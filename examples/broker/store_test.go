@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tidestaff/tidestaff/examples/internal/page"
 	"github.com/tidestaff/tidestaff/fsstat"
 )
 
@@ -206,27 +207,6 @@ func TestComeAndGone(t *testing.T) {
 	}
 }
 
-// TestStale: an unchanged log is what makes a run stale, so that this is not
-// kept.
-func TestStale(t *testing.T) {
-	s := Summary{State: stateRunning, Updated: epoch.UnixMilli()}
-	done := s
-	done.State = stateDone
-	for _, c := range []struct {
-		s    Summary
-		at   time.Time
-		want bool
-	}{
-		{s, epoch.Add(staleAfter), false},
-		{s, epoch.Add(staleAfter + time.Millisecond), true},
-		{done, epoch.Add(time.Hour), false},
-	} {
-		if got := c.s.at(c.at).Stale; got != c.want {
-			t.Errorf("%s at %v: got stale %v, want %v", c.s.State, c.at, got, c.want)
-		}
-	}
-}
-
 // TestSummarize: a line that is half written is counted and nothing else.
 func TestSummarize(t *testing.T) {
 	log := "{\"at\":1,\"state\":\"running\",\"done\":1,\"total\":3}\n{\"at\":5,\"done\":2,\"total\":3}\n{\"at\":9,\"do"
@@ -277,7 +257,7 @@ func TestLock(t *testing.T) {
 func TestSeed(t *testing.T) {
 	records := func(seed uint64) []byte {
 		s := newSeeder("", seed, smoke)
-		return append(encode(s.job(0)), s.log(0)...)
+		return append(page.Encode(s.job(0)), s.log(0)...)
 	}
 	if !bytes.Equal(records(1), records(1)) || bytes.Equal(records(1), records(2)) {
 		t.Error("the records do not follow from the seed")

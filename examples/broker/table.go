@@ -8,24 +8,15 @@ import (
 	"github.com/tidestaff/tidestaff/examples/internal/page"
 	"github.com/tidestaff/tidestaff/fsstat"
 	"github.com/tidestaff/tidestaff/lag"
-	"github.com/tidestaff/tidestaff/probe"
 	"github.com/tidestaff/tidestaff/probe/report"
 )
 
 // The names of metrics that rows are made of. They are what a report on disk
 // has, so a table can be made of one that was read back.
 const (
-	metricLag       = "tidestaff.scheduler.lag.duration"
-	metricLoop      = "tidestaff.loop.lag.duration"
-	metricOperation = "tidestaff.operation.duration"
-	metricOpReads   = "tidestaff.operation.file.reads"
-	metricOpBytes   = "tidestaff.operation.file.io"
-	metricFiles     = "tidestaff.file.operations"
-	metricFileIO    = "tidestaff.file.io"
-	metricPasses    = "tidestaff.file.passes"
-	metricAvoidable = "tidestaff.file.avoidable_io"
-	metricPathAgain = "tidestaff.file.path.unchanged_passes"
-	metricPathBytes = "tidestaff.file.path.avoidable_io"
+	metricOpReads = "tidestaff.operation.file.reads"
+	metricFiles   = "tidestaff.file.operations"
+	metricFileIO  = "tidestaff.file.io"
 )
 
 // printTables prints the comparison, then for each variant what became of the
@@ -42,37 +33,31 @@ func comparison(o page.Options, columns []*report.Report) *report.Table {
 	t := &report.Table{Ratio: true, Columns: page.Columns(columns), Title: fmt.Sprintf(
 		"Broker: %d runners, %d sessions, %d managers, profile %s; before reads every file where after asks whether it has changed",
 		runnerCount, sessionCount, managerCount, o.Profile)}
+	five := page.Served("File reads for these five", metricFiles, "", "", twice, fsstat.AttrOperation, "read")
+	five.Part = partReads
 	t.Rows = slices.Concat([]report.Row{
-		server("Loop lag", metricLoop, "p50/p95/max", "ms", "through the dispatcher", lag.AttrComponent, "total"),
-		server("Scheduler lag", metricLag, "p50/p95/max", "ms", "", lag.AttrComponent, "total"),
+		page.Served("Loop lag", "tidestaff.loop.lag.duration", "p50/p95/max", "ms", "through the dispatcher", lag.AttrComponent, "total"),
+		page.Lag(),
 		page.Waited("Send", opSend, "p50/p95"),
 		page.Waited("Peers", opPeers, "p50/p95"),
 		page.Waited("Dashboard", opDashboard, "p50/max"),
 		page.Waited("Progress saved", opProgress, "p50/p95"),
 		{Label: fmt.Sprintf("Run summaries, %d cold, %d warm", coldReads, warmReads), Part: partReaders,
 			Metric: page.MetricResponse, Stat: "mean/max", Unit: "ms"},
-		{Label: "File reads for these five", Part: partReads, Metric: metricFiles, How: twice,
-			Attrs: []probe.Attr{{Key: fsstat.AttrOperation, Value: "read"}}},
-		server("File reads per send", metricOpReads, "p50/max", "", twice, page.AttrOperation, opSend),
-		server("File reads per dashboard", metricOpReads, "p50/max", "", twice, page.AttrOperation, opDashboard),
-		server("Files and folders opened", metricFiles, "", "", "", fsstat.AttrOperation, "open"),
-		server("File reads", metricFiles, "", "", twice, fsstat.AttrOperation, "read"),
-		server("Bytes read", metricFileIO, "", "MiB", "", fsstat.AttrDirection, "read"),
-		server("Files read again unchanged", metricPasses, "", "", "", fsstat.AttrPass, "unchanged"),
-		{Label: "Bytes that had been read before", Part: page.PartServer, Metric: metricAvoidable, Unit: "MiB"},
+		five,
+		page.Served("File reads per send", metricOpReads, "p50/max", "", twice, page.AttrOperation, opSend),
+		page.Served("File reads per dashboard", metricOpReads, "p50/max", "", twice, page.AttrOperation, opDashboard),
+		page.Served("Files and folders opened", metricFiles, "", "", "", fsstat.AttrOperation, "open"),
+		page.Served("File reads", metricFiles, "", "", twice, fsstat.AttrOperation, "read"),
+		page.Served("Bytes read", metricFileIO, "", "MiB", "", fsstat.AttrDirection, "read"),
+		page.Served("Files read again unchanged", "tidestaff.file.passes", "", "", "", fsstat.AttrPass, "unchanged"),
+		{Label: "Bytes that had been read before", Part: page.PartServer, Metric: "tidestaff.file.avoidable_io", Unit: "MiB"},
 		{Label: "Coverage of the bytes that the process read", Unit: "%", Value: coverage, How: "at least: it reads sockets too"},
-		server("Stats", metricFiles, "", "", "", fsstat.AttrOperation, "stat"),
-		server("File writes", metricFiles, "", "", "", fsstat.AttrOperation, "write"),
-		server("Bytes written", metricFileIO, "", "MiB", "", fsstat.AttrDirection, "write"),
+		page.Served("Stats", metricFiles, "", "", "", fsstat.AttrOperation, "stat"),
+		page.Served("File writes", metricFiles, "", "", "", fsstat.AttrOperation, "write"),
+		page.Served("Bytes written", metricFileIO, "", "MiB", "", fsstat.AttrDirection, "write"),
 	}, page.Cost(), page.Outcome())
 	return t
-}
-
-// server is a row of what the server measured under load, of the series that
-// have one attribute.
-func server(label, metric, stat, unit, how, key, value string) report.Row {
-	return report.Row{Label: label, Part: page.PartServer, Metric: metric, Stat: stat, Unit: unit, How: how,
-		Attrs: []probe.Attr{{Key: key, Value: value}}}
 }
 
 // coverage is the share of the process's reads that the probe has seen.
@@ -88,13 +73,13 @@ func dispatched(column string) *report.Pivot {
 		Title: "On the dispatcher, " + column, Part: page.PartServer,
 		By: []string{page.AttrOperation},
 		Columns: []report.PivotColumn{
-			{Title: "n", Metric: metricOperation, Stat: "count"},
-			{Title: "busy", Metric: metricOperation, Stat: "sum"},
-			{Title: "p50", Metric: metricOperation, Stat: "p50"},
-			{Title: "max", Metric: metricOperation, Stat: "max"},
+			{Title: "n", Metric: page.MetricOperation, Stat: "count"},
+			{Title: "busy", Metric: page.MetricOperation, Stat: "sum"},
+			{Title: "p50", Metric: page.MetricOperation, Stat: "p50"},
+			{Title: "max", Metric: page.MetricOperation, Stat: "max"},
 			{Title: "file reads", Metric: metricOpReads, Stat: "sum"},
 			{Title: "most", Metric: metricOpReads, Stat: "max"},
-			{Title: "bytes", Metric: metricOpBytes, Stat: "sum"},
+			{Title: "bytes", Metric: "tidestaff.operation.file.io", Stat: "sum"},
 		},
 		Sort: 1, Top: -1,
 	}
@@ -106,8 +91,8 @@ func readAgain(column string) *report.Pivot {
 		Title: "Files to cache first, " + column, Part: page.PartServer,
 		By: []string{fsstat.AttrPath},
 		Columns: []report.PivotColumn{
-			{Title: "times", Metric: metricPathAgain},
-			{Title: "bytes read before", Metric: metricPathBytes},
+			{Title: "times", Metric: "tidestaff.file.path.unchanged_passes"},
+			{Title: "bytes read before", Metric: "tidestaff.file.path.avoidable_io"},
 		},
 		Sort: 1, Top: 4,
 	}

@@ -24,10 +24,8 @@ const logFolder = "logs"
 // serve is the server's process: the control plane and the probes on it.
 func serve(o page.Options) error {
 	prof, v := profileOf(o), variantOf(o.Variants[0])
-	var store *Store
-	var l *loops
 	s := new(page.Server)
-	s.Begin = func(dir string) (_ http.Handler, _ probe.Probe, err error) {
+	s.Begin = func(dir string) (http.Handler, probe.Probe, error) {
 		path, logs := filepath.Join(dir, "team.db"), filepath.Join(dir, logFolder)
 		if err := errors.Join(Seed(path, o.Seed, prof), os.Mkdir(logs, 0o700)); err != nil {
 			return nil, nil, err
@@ -35,25 +33,22 @@ func serve(o page.Options) error {
 		// What a service needs to be measured: probes, where it opens its
 		// database and its files, and one set of them all.
 		ops, sqlp, files := new(probe.Ops), sqlitetrace.New(sqlitetrace.Options{}), fsstat.New(fsstat.Options{})
-		if store, err = OpenStore(watched(sqlp), path, v.scans); err != nil {
+		store, err := OpenStore(watched(sqlp), path, v.scans)
+		if err != nil {
 			return nil, nil, err
 		}
+		s.End = store.Close
 		if err := measureData(&s.AtRest, store, path, logs, prof); err != nil {
 			return nil, nil, err
 		}
-		l = &loops{store: store, ops: ops, files: files, logs: logs, profile: prof, batch: v.batch}
+		l := &loops{store: store, ops: ops, files: files, logs: logs, profile: prof, batch: v.batch}
 		l.run(o.Seed)
+		s.End = func() error {
+			l.stop() // the calls under way end with it
+			return store.Close()
+		}
 		set := probe.NewSet(ops, sqlp, files, lag.New(lag.Options{}), cgroup.New(cgroup.Options{}), &l.records)
 		return newServer(store, ops, l).Handler(), set, nil
-	}
-	s.End = func() (err error) {
-		if l != nil {
-			l.stop() // the calls under way end with it
-		}
-		if store != nil {
-			err = store.Close()
-		}
-		return err
 	}
 	return s.Serve(o)
 }

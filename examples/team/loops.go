@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidestaff/tidestaff/examples/internal/page"
 	"github.com/tidestaff/tidestaff/fsstat"
 	"github.com/tidestaff/tidestaff/probe"
 )
@@ -202,8 +203,8 @@ func (l *loops) tail(t *turn) (done bool, err error) {
 	state, now := t.session.State, time.Now()
 	for t.seen < length && t.began.Add(time.Duration(t.seen+1)*every).Before(now) {
 		t.session.State = agentStates[t.seen*len(agentStates)/length]
-		event := t.session.say(now, "agent", words[:80])
-		if _, err := t.log.Write(append(encode(event), '\n')); err != nil {
+		event := t.session.say(now, "agent", page.Prose[:80])
+		if _, err := t.log.Write(append(page.Encode(event), '\n')); err != nil {
 			return false, err
 		}
 		t.seen++

@@ -109,7 +109,7 @@ func checkLoad(t *testing.T, load *report.Report, p profile) {
 // variants apart, whatever the machine is busy with.
 func checkRows(t *testing.T, server *report.Report, p profile, variant string) {
 	t.Helper()
-	counts, got := countsOf(server, metricOperation, page.AttrOperation), map[string]float64{}
+	counts, got := countsOf(server, page.MetricOperation, page.AttrOperation), map[string]float64{}
 	for m := range server.Reading().Find(metricRows) {
 		got[m.Attr(probe.AttrMethod)] += m.Value
 	}

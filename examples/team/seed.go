@@ -2,12 +2,13 @@ package main
 
 import (
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
 	"time"
+
+	"github.com/tidestaff/tidestaff/examples/internal/page"
 )
 
 // schema is the same in both variants, indexes included: that only one of them
@@ -120,7 +121,7 @@ func (s *seeder) tokens(n int) {
 	s.rows(n, `INSERT INTO tokens (id, data) VALUES (?, ?)`, func(i int) []any {
 		t := Token{ID: int64(i + 1), User: userName(i), SHA256: digest(tokenOf(i)),
 			Scopes: []string{"sessions", "sandboxes", "jobs"}, Created: epoch.UnixMilli()}
-		return []any{t.ID, encode(t)}
+		return []any{t.ID, page.Encode(t)}
 	})
 }
 
@@ -131,14 +132,14 @@ func (s *seeder) sandboxes(n int) {
 	settled := func(i int) []any {
 		sb := newSandbox(s.rng, "box-"+strconv.Itoa(i+1), userName(s.rng.IntN(userCount)), createdAt(i, n))
 		sb.ID, sb.State, sb.Settled = int64(i+1), stateSettled, sb.Created+s.rng.Int64N(8*3600*1000)
-		return []any{sb.ID, sb.Name, sb.Owner, sb.Settled, encode(sb)}
+		return []any{sb.ID, sb.Name, sb.Owner, sb.Settled, page.Encode(sb)}
 	}
 	s.rows(userCount, into+"_archive"+columns, settled)
 	s.rows(n-userCount, into+columns, func(i int) []any { return settled(userCount + i) })
 	s.rows(userCount, into+columns, func(i int) []any {
 		sb := newSandbox(s.rng, deskOf(i), userName(i), epoch.UnixMilli())
 		sb.ID = int64(n + i + 1)
-		return []any{sb.ID, sb.Name, sb.Owner, sb.Settled, encode(sb)}
+		return []any{sb.ID, sb.Name, sb.Owner, sb.Settled, page.Encode(sb)}
 	})
 }
 
@@ -150,14 +151,14 @@ func deskOf(i int) string { return userName(i) + "-desk" }
 func (s *seeder) jobs(n int) {
 	var timelines [8][]byte
 	for i := range timelines {
-		timelines[i] = encode(newTimeline(s.rng))
+		timelines[i] = page.Encode(newTimeline(s.rng))
 	}
 	const query = `INSERT INTO jobs (id, owner, state, data) VALUES (?, ?, ?, ?)`
 	s.rows(n, query, func(i int) []any {
 		created := createdAt(i, n)
 		j := Job{ID: int64(i + 1), Owner: userName(s.rng.IntN(userCount)), Title: titleOf(i), State: stateDone,
 			Created: created, Finished: created + 600_000}
-		data := encode(j)
+		data := page.Encode(j)
 		data = append(data[:len(data)-1], `,"timeline":`...)
 		data = append(append(data, timelines[s.rng.IntN(len(timelines))]...), '}')
 		return []any{j.ID, j.Owner, j.State, data}
@@ -184,27 +185,15 @@ func newTimeline(rng *rand.Rand) []Entry { return entries(rng, 200, 110) }
 
 var kinds = [...]string{"image", "mount", "start", "exec", "file", "network", "checkpoint", "stop"}
 
-const words = "the agent read the failing test, changed two files, ran the package's tests again and found that the cache was stale; "
-
 // entries makes n entries of about textLen bytes of text.
 func entries(rng *rand.Rand, n, textLen int) []Entry {
 	out := make([]Entry, n)
 	at := int64(0)
 	for i := range out {
 		at += rng.Int64N(4000)
-		from := rng.IntN(len(words))
-		out[i] = Entry{At: at, Kind: kinds[i%len(kinds)], Text: (words[from:] + words + words)[:textLen]}
+		out[i] = Entry{At: at, Kind: kinds[i%len(kinds)], Text: page.Text(rng, textLen)}
 	}
 	return out
 }
 
 func titleOf(i int) string { return "bring the service to green, attempt " + strconv.Itoa(i+1) }
-
-// encode is json.Marshal of a record, which cannot fail.
-func encode(v any) []byte {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return data
-}

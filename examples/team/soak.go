@@ -143,13 +143,12 @@ func soakTable(p profile, columns []*report.Report) *report.Table {
 		"Team: %d engineers × %d sessions × %d turns while the history moves to the archive, profile %s; columns by rows a transaction",
 		userCount, p.sessions, p.turns, p.name)}
 	held := func(label, method string) report.Row {
-		return report.Row{Label: label, Part: page.PartServer, Metric: metricHold, Stat: "p50/p95/max", Unit: "ms", How: "begin to commit",
-			Attrs: []probe.Attr{{Key: probe.AttrMethod, Value: method}}}
+		return page.Served(label, metricHold, "p50/p95/max", "ms", "begin to commit", probe.AttrMethod, method)
 	}
 	swept := page.Waited("Retention, from its request to its end", opRetention, "max")
 	swept.Unit = "s"
 	t.Rows = slices.Concat([]report.Row{
-		rowLag,
+		page.Lag(),
 		page.Waited("get_session (MCP)", opGetSession, "p50/p95"),
 		turnRow(p),
 		finished("Turns finished", opTurn, "{turn}"),
@@ -180,7 +179,7 @@ func finished(label, op, unit string) report.Row {
 func ended(server *report.Report, op string) float64 {
 	named := probe.Attr{Key: page.AttrOperation, Value: op}
 	n := -page.Sum(server, metricOpFailures, named)
-	for m := range server.Reading().Find(metricOperation, named) {
+	for m := range server.Reading().Find(page.MetricOperation, named) {
 		n += float64(m.Dist.Count())
 	}
 	return n

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tidestaff/tidestaff/examples/internal/page"
 	"github.com/tidestaff/tidestaff/fsstat"
-	"github.com/tidestaff/tidestaff/lag"
 	"github.com/tidestaff/tidestaff/probe"
 	"github.com/tidestaff/tidestaff/probe/report"
 )
@@ -16,13 +15,10 @@ import (
 // The names of metrics that rows are made of. They are what a report on disk
 // has, so a table can be made of one that was read back.
 const (
-	metricLag       = "tidestaff.scheduler.lag.duration"
-	metricSQL       = "db.client.operation.duration"
-	metricRows      = "db.client.response.returned_rows"
-	metricHeld      = "tidestaff.db.cursor.duration"
-	metricOperation = "tidestaff.operation.duration"
-	metricFileIO    = "tidestaff.file.io"
-	metricRSS       = "tidestaff.process.memory.usage"
+	metricSQL  = "db.client.operation.duration"
+	metricRows = "db.client.response.returned_rows"
+	metricHeld = "tidestaff.db.cursor.duration"
+	metricRSS  = "tidestaff.process.memory.usage"
 )
 
 // inDriver is how the SQL rows are measured: a wait for a connection from the
@@ -48,7 +44,7 @@ func comparison(o page.Options, columns []*report.Report) *report.Table {
 		"Team: %d engineers × %d sessions, profile %s; before parses all sandbox records where after asks an index",
 		userCount, p.sessions, p.name)}
 	t.Rows = slices.Concat([]report.Row{
-		rowLag,
+		page.Lag(),
 		page.Waited("get_session (MCP)", opGetSession, "p50/p95"),
 		page.Waited("list_sandboxes (MCP)", opListBoxes, "p50/p95"),
 		page.Waited("exec by name (MCP)", opExec, "p50/p95"),
@@ -60,22 +56,16 @@ func comparison(o page.Options, columns []*report.Report) *report.Table {
 			Attrs: onRequest},
 		{Label: "SQL time on background goroutines", Part: page.PartServer, Metric: metricSQL, Stat: "sum", Unit: "s", How: inDriver,
 			Match: func(m *probe.Metric) bool { return strings.HasPrefix(m.Attr(probe.AttrRole), "background:") }},
-		{Label: "Event logs written", Part: page.PartServer, Metric: metricFileIO, Unit: "KiB",
-			Attrs: []probe.Attr{{Key: fsstat.AttrDirection, Value: "write"}}},
+		page.Served("Event logs written", "tidestaff.file.io", "", "KiB", "", fsstat.AttrDirection, "write"),
 	}, page.Cost(), []report.Row{
 		{Label: "Server RSS at rest, history loaded", Part: partIdle, Metric: metricRSS, Unit: "MiB"},
 	}, page.Outcome())
 	return t
 }
 
-// rowLag begins the tables of all profiles.
-var rowLag = report.Row{Label: "Scheduler lag", Part: page.PartServer, Metric: metricLag, Stat: "p50/p95/max", Unit: "ms",
-	Attrs: []probe.Attr{{Key: lag.AttrComponent, Value: "total"}}}
-
 // took is how long an operation took in the server.
 func took(label, op, stat, unit string) report.Row {
-	return report.Row{Label: label, Part: page.PartServer, Metric: metricOperation, Stat: stat, Unit: unit,
-		Attrs: []probe.Attr{{Key: page.AttrOperation, Value: op}}}
+	return page.Served(label, page.MetricOperation, stat, unit, "", page.AttrOperation, op)
 }
 
 func turnRow(p profile) report.Row {

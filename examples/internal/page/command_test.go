@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		return parts(), nil
 	})
 	p.Serve = func(o Options) error {
-		s := &Server{End: func() error { return nil }}
+		s := new(Server)
 		s.Begin = func(dir string) (http.Handler, probe.Probe, error) {
 			ready := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 			return ready, new(probe.Ops), os.WriteFile(filepath.Join(dir, "x"), nil, 0o600)

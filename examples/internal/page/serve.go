@@ -26,7 +26,7 @@ type Server struct {
 	// Begin makes what is served, in a folder for its files, and what is
 	// measured. Required; so is an answer to GET /readyz.
 	Begin func(dir string) (http.Handler, probe.Probe, error)
-	// End ends what Begin began, also if that failed half-way. Required.
+	// End ends what Begin began, which sets it, also if it then fails.
 	End func() error
 	// AtRest are the data before the load, which Begin may fill in. The kind of
 	// the file system that they are on is added.
@@ -90,7 +90,10 @@ func (s *Server) stop() error {
 	if s.run != nil {
 		s.run.Close() // the parent has gone; what is measured is still there
 	}
-	err := s.End()
+	var err error
+	if s.End != nil {
+		err = s.End()
+	}
 	if s.http != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/tidestaff/tidestaff/cgroup"
+	"github.com/tidestaff/tidestaff/lag"
 	"github.com/tidestaff/tidestaff/probe"
 	"github.com/tidestaff/tidestaff/probe/report"
 )
@@ -15,10 +16,12 @@ const (
 	PartLoad   = "load"   // what its users waited
 )
 
-// The metrics of the load generator, by the operation's name.
+// The metrics of operations by their names: those of the server, and those of
+// the load generator.
 const (
-	MetricResponse = "drive.operation.duration"
-	AttrOperation  = "tidestaff.operation.name"
+	AttrOperation   = "tidestaff.operation.name"
+	MetricOperation = "tidestaff.operation.duration"
+	MetricResponse  = "drive.operation.duration"
 
 	MetricDone     = "drive.work.done"
 	MetricPlanned  = "drive.work.planned"
@@ -74,6 +77,18 @@ func Columns(reports []*report.Report) (columns []report.Column) {
 func Waited(label, op, stat string) report.Row {
 	return report.Row{Label: label, Part: PartLoad, Metric: MetricResponse, Stat: stat, Unit: "ms",
 		Attrs: []probe.Attr{{Key: AttrOperation, Value: op}}}
+}
+
+// Served is a row of what the server measured under load, of the series that
+// have one attribute.
+func Served(label, metric, stat, unit, how, key, value string) report.Row {
+	return report.Row{Label: label, Part: PartServer, Metric: metric, Stat: stat, Unit: unit, How: how,
+		Attrs: []probe.Attr{{Key: key, Value: value}}}
+}
+
+// Lag is the row of how late the scheduler was.
+func Lag() report.Row {
+	return Served("Scheduler lag", "tidestaff.scheduler.lag.duration", "p50/p95/max", "ms", "", lag.AttrComponent, "total")
 }
 
 // Cost are the rows of what the server used.
