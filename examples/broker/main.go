@@ -8,6 +8,8 @@
 //	go run ./examples/broker -profile full     as long as the page's run
 //	go run ./examples/broker -md               a table for a pull request
 //	go run ./examples/broker -variant after -out r.json
+//	go run ./examples/broker -runs 5 -hogs 2   five of each, and five on a busy host
+//	go run ./examples/broker -cpu-profile      and the functions that computed
 //
 // The server runs in a process of its own, so that the lag, the memory and the
 // CPU time in the table are the server's. This is the part of the broker that
@@ -144,7 +146,7 @@ type profile struct {
 }
 
 var profiles = []profile{
-	{name: "smoke", steps: 1, lines: 4, speed: 4, load: 500 * time.Millisecond, cap: time.Minute},
+	{name: "smoke", steps: 1, lines: 4, speed: 4, load: 500 * time.Millisecond, cap: 5 * time.Minute},
 	{name: "quick", steps: 13, lines: 225, speed: 1, load: 8 * time.Second, cap: 20 * time.Second},
 	{name: "full", steps: 13, lines: 225, speed: 1, load: 20 * time.Second, cap: 2 * time.Minute},
 }

@@ -9,6 +9,8 @@
 //	go run ./examples/team -profile soak       all turns at once, beside 500 and 100 rows a transaction
 //	go run ./examples/team -md                 a table for a pull request
 //	go run ./examples/team -variant after -out r.json
+//	go run ./examples/team -runs 5 -hogs 2     five of each, and five on a busy host
+//	go run ./examples/team -cpu-profile        and the functions that computed
 //
 // The server runs in a process of its own, so that the lag, the memory and the
 // CPU time in the table are the server's.

@@ -34,7 +34,7 @@ type profile struct {
 
 var profiles = []profile{
 	{name: "smoke", sandboxes: 200, jobs: 60, tokens: 20, sessions: 1, turns: 2, turn: turnLength, userJobs: 1, speed: 20,
-		load: time.Second, idle: 100 * time.Millisecond, cap: time.Minute},
+		load: time.Second, idle: 100 * time.Millisecond, cap: 5 * time.Minute},
 	{name: "quick", sandboxes: 20_000, jobs: 5_000, tokens: 200, sessions: 3, turns: 2, turn: turnLength, userJobs: 2, speed: 4,
 		load: 15 * time.Second, idle: time.Second, cap: 25 * time.Second},
 	{name: "full", sandboxes: 20_000, jobs: 5_000, tokens: 200, sessions: 10, turns: 2, turn: turnLength, userJobs: 2, speed: 1,

@@ -33,14 +33,15 @@ func TestMain(m *testing.M) {
 		return parts(), nil
 	})
 	p.Serve = func(o Options) error {
-		s := new(Server)
-		s.Begin = func(dir string) (http.Handler, probe.Probe, error) {
-			ready := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
-			return ready, new(probe.Ops), os.WriteFile(filepath.Join(dir, "x"), nil, 0o600)
-		}
-		return s.Serve(o)
+		return (&Server{Begin: begin}).Serve(o)
 	}
 	p.Main()
+}
+
+// begin is the Begin of a server that has a file and nothing to end.
+func begin(dir string) (http.Handler, probe.Probe, error) {
+	ready := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	return ready, new(probe.Ops), os.WriteFile(filepath.Join(dir, "x"), nil, 0o600)
 }
 
 // TestInterrupted wants what there is to be printed, and nothing to be left.

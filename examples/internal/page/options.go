@@ -26,6 +26,10 @@ type Options struct {
 	Out      string   // the report's file; empty for none
 	Markdown bool
 
+	Runs       int  // of each variant, interleaved
+	CPUProfile bool // of the server, in each phase
+	Hogs       int  // processors kept busy beside one more column; none without
+
 	flags *flag.FlagSet
 }
 
@@ -38,6 +42,9 @@ func (p *Page) Parse(args []string) (opt Options, err error) {
 	fs.StringVar(&opt.Profile, "profile", p.Profiles[1].Name, "`size`: "+p.Sizes)
 	fs.StringVar(&variant, "variant", Both, "`which` server: "+strings.Join(p.Profiles[1].Variants, ", ")+" or both")
 	fs.Uint64Var(&opt.Seed, "seed", 1, "random `number` of data and schedules")
+	fs.IntVar(&opt.Runs, "runs", 1, "play each variant `n` times, first to last and last to first by turns")
+	fs.BoolVar(&opt.CPUProfile, "cpu-profile", false, "profile the server's CPU time: its functions, and its methods by role")
+	fs.IntVar(&opt.Hogs, "hogs", 0, "play the last variant once more beside `n` threads of another process that compute all the time")
 	fs.StringVar(&opt.Addr, "addr", "127.0.0.1:0", "loopback `address` of the server; port 0 is a free one")
 	fs.StringVar(&opt.Out, "out", "", "write the report as JSON to `file`")
 	fs.BoolVar(&opt.Markdown, "md", false, "print Markdown")
@@ -78,6 +85,9 @@ func (p *Page) variants(profile, word string) ([]string, error) {
 
 // check finds before the run what would make it fail at the end.
 func (o Options) check() error {
+	if o.Runs < 1 || o.Hogs < 0 {
+		return fmt.Errorf("-runs %d -hogs %d: want at least one run and no negative number", o.Runs, o.Hogs)
+	}
 	host, _, err := net.SplitHostPort(o.Addr)
 	if err != nil {
 		return fmt.Errorf("-addr: %w", err)
@@ -101,7 +111,8 @@ func (o Options) check() error {
 
 // args are the command line of the server of one variant.
 func (o Options) args(variant string) []string {
-	return []string{"-profile", o.Profile, "-variant", variant, "-seed", fmt.Sprint(o.Seed), "-addr", o.Addr}
+	return []string{"-profile", o.Profile, "-variant", variant, "-seed", fmt.Sprint(o.Seed), "-addr", o.Addr,
+		fmt.Sprintf("-cpu-profile=%t", o.CPUProfile)}
 }
 
 // conditions are the seed and the flags, without those that change nothing in
@@ -110,7 +121,7 @@ func (o Options) conditions() (c report.Conditions) {
 	c.Set("-profile", o.Profile)
 	c.Add("-seed", int64(o.Seed), "")
 	c.Flags(o.flags)
-	shown := map[string]bool{"-out": true, "-md": true, "-variant": true}
+	shown := map[string]bool{"-out": true, "-md": true, "-variant": true, "-runs": true, "-hogs": true}
 	return slices.DeleteFunc(c, func(c report.Condition) bool {
 		was := shown[c.Name]
 		shown[c.Name] = true

@@ -65,6 +65,8 @@ func (p *Page) Main() {
 		return
 	case err == nil && stage.Role() == RoleServer:
 		err = p.Serve(opt)
+	case err == nil && stage.Role() == roleHogs:
+		err = serveHogs(os.Getenv(hogsVar))
 	case err == nil:
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		context.AfterFunc(ctx, stop) // a second one ends the process at once, as usual
@@ -92,16 +94,22 @@ func (p *Page) Run(ctx context.Context, opt Options, stdout, stderr io.Writer) e
 		return err
 	}
 	defer os.RemoveAll(dir)
-	var columns []*report.Report
 	var failed error
-	for _, v := range opt.Variants {
+	all := opt.columns()
+	for _, c := range opt.interleaved(all) {
 		if ctx.Err() != nil || failed != nil {
 			break
 		}
-		column, err := p.play(ctx, opt, v, filepath.Join(dir, v), stderr)
+		run, err := p.play(ctx, opt, c, filepath.Join(dir, c.variant), stderr)
 		failed = errors.Join(failed, err)
-		if column != nil {
-			columns = append(columns, column)
+		if run != nil {
+			c.runs = append(c.runs, run)
+		}
+	}
+	var columns []*report.Report
+	for _, c := range all {
+		if r := c.report(); r != nil {
+			columns = append(columns, r)
 		}
 	}
 	if len(columns) > 0 {
@@ -119,30 +127,38 @@ func (p *Page) Run(ctx context.Context, opt Options, stdout, stderr io.Writer) e
 	return ErrInterrupted // whatever else failed, failed because of it
 }
 
-// play plays one variant in a folder of its own. The column is nil if there was
-// no load.
-func (p *Page) play(ctx context.Context, opt Options, variant, dir string, stderr io.Writer) (*report.Report, error) {
+// play plays one run of a column in a folder of its own. The report is nil if
+// there was no load.
+func (p *Page) play(ctx context.Context, opt Options, c *column, dir string, stderr io.Writer) (*report.Report, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	r := &Run{Options: opt, Dir: dir, Show: progress.New(stderr, variant)}
+	defer os.RemoveAll(dir) // the server does too, unless it never came to be
+	r := &Run{Options: opt, Dir: dir, Show: progress.New(stderr, c.name)}
 	defer r.Show.End()
 	r.Show.Say("making the data")
-	server, err := r.stage.Start(ctx, stage.Spec{Role: RoleServer, Args: opt.args(variant), Env: []string{dirVar + "=" + dir}, Ready: "/readyz"})
+	server, err := r.stage.Start(ctx, stage.Spec{Role: RoleServer, Args: opt.args(c.variant), Env: []string{dirVar + "=" + dir}, Ready: "/readyz"})
 	if err != nil {
 		return nil, err
 	}
 	r.URL = server.URL("")
-	parts, err := p.Play(ctx, r)
-	err = errors.Join(err, r.stage.Stop())
+	var hogs stage.Stage
+	parts, err := []*report.Report(nil), startHogs(ctx, &hogs, c.hogs)
+	if err == nil {
+		parts, err = p.Play(ctx, r)
+	}
+	err = errors.Join(err, hogs.Stop(), r.stage.Stop())
 	if len(parts) == 0 {
 		return nil, err
 	}
-	column := report.Join(variant, parts...)
-	column.Conditions = append(parts[0].Conditions, opt.conditions()...) // the data before the load
-	column.Deviations = p.Deviations(opt)
+	run := report.Join(c.name, parts...)
+	run.Conditions = append(parts[0].Conditions, opt.conditions()...) // the data before the load
+	if c.hogs > 0 {
+		run.Conditions.Add("-hogs", int64(c.hogs), "{thread}")
+	}
+	run.Deviations = p.Deviations(opt)
 	for _, part := range parts {
 		part.Conditions = nil
 	}
-	return column, err
+	return run, err
 }

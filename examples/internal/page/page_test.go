@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,11 +52,11 @@ func TestParse(t *testing.T) {
 		t.Errorf("no flags: got %+v, %v", opt, err)
 	}
 	args := []string{"-profile", "small", "-variant", "fast", "-seed", "7", "-addr", "localhost:80"}
-	opt, err = p.Parse(append(args, "-md"))
-	if err != nil || !opt.Markdown {
+	opt, err = p.Parse(append(slices.Clone(args), "-md", "-cpu-profile", "-runs", "3", "-hogs", "2"))
+	if err != nil || !opt.Markdown || opt.Runs != 3 || opt.Hogs != 2 {
 		t.Fatalf("got %+v, %v", opt, err)
 	}
-	again := []string{"-profile", "small", "-variant", "fast", "-seed", "7", "-addr", "localhost:80"}
+	again := append(args, "-cpu-profile=true")
 	if diff := cmp.Diff(again, opt.args("fast")); diff != "" {
 		t.Errorf("the server's command line (-want +got):\n%s", diff)
 	}
@@ -63,7 +64,7 @@ func TestParse(t *testing.T) {
 	for _, c := range opt.conditions() {
 		names = append(names, c.Name)
 	}
-	if diff := cmp.Diff([]string{"-profile", "-seed", "-addr"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"-profile", "-seed", "-addr", "-cpu-profile"}, names); diff != "" {
 		t.Errorf("conditions (-want +got):\n%s", diff)
 	}
 }
@@ -78,6 +79,8 @@ func TestParseRefuses(t *testing.T) {
 		"profile":  {[]string{"-profile", "huge"}, `-profile "huge": want one of small, usual, odd`},
 		"variant":  {[]string{"-variant", "during"}, `-variant "during": want slow, fast or both`},
 		"other":    {[]string{"-profile", "odd", "-variant", "fast"}, `-variant "fast": want red, blue or both`},
+		"runs":     {[]string{"-runs", "0"}, "-runs 0"},
+		"hogs":     {[]string{"-hogs", "-1"}, "-hogs -1"},
 		"argument": {[]string{"quickly"}, `unexpected argument "quickly"`},
 		"address":  {[]string{"-addr", "192.0.2.1:80"}, "not a loopback address"},
 		"port":     {[]string{"-addr", "localhost"}, "missing port"},

@@ -32,15 +32,16 @@ type Server struct {
 	// the file system that they are on is added.
 	AtRest report.Conditions
 
-	dir  string
-	set  probe.Probe
-	run  *report.Run // while a phase is open
-	http *http.Server
+	dir     string
+	profile bool // of CPU time, in each phase
+	set     probe.Probe
+	run     *report.Run // while a phase is open
+	http    *http.Server
 }
 
 // Serve is the process from start to end.
 func (s *Server) Serve(o Options) error {
-	s.dir = os.Getenv(dirVar)
+	s.dir, s.profile = os.Getenv(dirVar), o.CPUProfile
 	return stage.Child(stage.Handler{
 		Start: func(context.Context) (string, error) { return s.start(o.Addr) },
 		Open:  s.open, Close: s.close, Stop: s.stop,
@@ -71,7 +72,7 @@ func (s *Server) open(phase string) (err error) {
 	// What Begin and the report of the phase before have left would count as the
 	// server's own memory.
 	debug.FreeOSMemory()
-	s.run, err = report.Start(s.set, report.Options{Name: phase})
+	s.run, err = report.Start(s.set, report.Options{Name: phase, CPUProfile: s.profile})
 	return err
 }
 

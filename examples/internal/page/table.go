@@ -28,7 +28,8 @@ const (
 	MetricFailures = "drive.failures"
 )
 
-// Write writes a comparison and, for each column, the tables that pivots make.
+// Write writes a comparison and, for each column, the tables that pivots make;
+// of several runs, those of the first.
 func Write(w io.Writer, o Options, t *report.Table, pivots ...func(column string) *report.Pivot) error {
 	write := t.WriteTerminal
 	if o.Markdown {
@@ -37,15 +38,22 @@ func Write(w io.Writer, o Options, t *report.Table, pivots ...func(column string
 	if err := write(w); err != nil {
 		return err
 	}
+	if o.CPUProfile {
+		pivots = append(pivots, functions, labels)
+	}
 	for _, c := range t.Columns {
+		title, run := c.Title, c.Report
+		if n := len(run.Runs); n > 0 {
+			title, run = fmt.Sprintf("%s, the first of %d runs", title, n), run.Runs[0]
+		}
 		for _, pivot := range pivots {
-			p := pivot(c.Title)
+			p := pivot(title)
 			write := p.WriteTerminal
 			if o.Markdown {
 				write = p.WriteMarkdown
 			}
 			fmt.Fprintln(w)
-			if err := write(w, c.Report); err != nil {
+			if err := write(w, run); err != nil {
 				return err
 			}
 		}
@@ -53,20 +61,41 @@ func Write(w io.Writer, o Options, t *report.Table, pivots ...func(column string
 	return nil
 }
 
+// functions is the table of the functions that the server computed in.
+func functions(column string) *report.Pivot {
+	return &report.Pivot{Title: "Functions, " + column, Part: PartServer, By: []string{"code.function.name"},
+		Columns: []report.PivotColumn{{Title: "CPU time", Metric: "tidestaff.profile.function.cpu.time"}}, Top: 20}
+}
+
+// labels is the table of the methods and roles that it computed for.
+func labels(column string) *report.Pivot {
+	return &report.Pivot{Title: "CPU time by method and role, " + column, Part: PartServer, By: []string{probe.AttrMethod, probe.AttrRole},
+		Columns: []report.PivotColumn{{Title: "CPU time", Metric: "tidestaff.profile.cpu.time"}}}
+}
+
 // Columns are the reports of the variants as columns, each of which is headed by
-// its name and how much was done of a run that did not get to its end.
+// its name and, if a run of it did not get to its end, how much that one did.
 func Columns(reports []*report.Report) (columns []report.Column) {
 	for _, r := range reports {
-		c := report.Column{Title: r.Name, Report: r}
-		load := r.Part(PartLoad)
-		if done, planned := Sum(load, MetricDone), Sum(load, MetricPlanned); done < planned {
+		runs := r.Runs
+		if len(runs) == 0 {
+			runs = []*report.Report{r}
+		}
+		c, least := report.Column{Title: r.Name, Report: r}, 1.0
+		for _, run := range runs {
+			load := run.Part(PartLoad)
+			share := Sum(load, MetricDone) / Sum(load, MetricPlanned)
+			if !(share < least) { // nothing planned is all done
+				continue
+			}
+			least = share
 			how := "capped"
 			for _, e := range load.Reading().Events {
 				if e.Cause == "canceled" {
 					how = "interrupted"
 				}
 			}
-			c.Title = fmt.Sprintf("%s (%s, %.0f %% done)", r.Name, how, 100*done/planned)
+			c.Title = fmt.Sprintf("%s (%s, %.0f %% done)", r.Name, how, 100*share)
 		}
 		columns = append(columns, c)
 	}
@@ -108,10 +137,12 @@ func Outcome() []report.Row {
 			return value(r), unit, true
 		}}
 	}
+	wall := ofLoad("Wall time", "s", func(r *report.Report) float64 { return r.Duration.Seconds() })
+	wall.Unit = "s"
 	return []report.Row{
 		ofLoad("Requests answered", "{request}", answered),
 		ofLoad("Requests failed or cut off", "{request}", func(r *report.Report) float64 { return Sum(r, MetricFailures) }),
-		ofLoad("Wall time", "s", func(r *report.Report) float64 { return r.Duration.Seconds() }),
+		wall,
 	}
 }
 
