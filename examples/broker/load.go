@@ -97,12 +97,13 @@ const coldReads, warmReads = 2, 3
 
 // fiveReads reads all run summaries, cold and warm, one after the other.
 func (d *desk) fiveReads() *drive.Driver {
-	driver, n := d.driver(), 0
-	driver.Add(drive.User{Activities: []drive.Activity{{Name: opDashboard, Every: d.profile.scaled(readEvery), Count: coldReads + warmReads,
-		Do: func(ctx context.Context) error {
-			n++
-			return d.dashboard(ctx, n <= coldReads)
-		}}}})
+	driver := d.driver()
+	driver.Add(drive.User{Scripts: []drive.Script{{Do: func(_ context.Context, s *drive.Session) (err error) {
+		for i := 0; i < coldReads+warmReads && err == nil; i++ {
+			err = s.Do(opDashboard, func(ctx context.Context) error { return d.dashboard(ctx, i < coldReads) })
+		}
+		return err
+	}}}})
 	return driver
 }
 

@@ -164,7 +164,6 @@ const (
 	peersEvery     = time.Second
 	progressEvery  = time.Second
 	dashboardEvery = 2 * time.Second
-	readEvery      = time.Second // of the five before the load
 
 	heartbeat = 20 * time.Millisecond // the distance of two slots of lag
 )

@@ -17,7 +17,7 @@ import (
 
 // smallSoak is the soak in a few seconds.
 var smallSoak = profile{name: "small-soak", sandboxes: 4_200, jobs: 100, tokens: userCount, sessions: 2, turns: 1, turn: 10 * time.Second,
-	userJobs: 1, speed: 10, load: time.Second, cap: time.Minute, sweep: sweep{sandboxes: 4_000, jobs: 100, over: 10 * time.Second}}
+	userJobs: 1, speed: 10, load: time.Second, cap: 5 * time.Minute, sweep: sweep{sandboxes: 4_000, jobs: 100, over: 10 * time.Second}}
 
 // TestSoak plays the small soak and wants all of it done, each transaction of
 // retention as large as its column says, and the ledger to have them all.
