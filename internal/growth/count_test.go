@@ -2,6 +2,7 @@ package growth
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -50,6 +51,23 @@ func TestOutgrows(t *testing.T) {
 	} {
 		if got := tt.order.Outgrows(testSizes, tt.counts); got != tt.want {
 			t.Errorf("%s, at most %v: got %t, want %t: %v", tt.name, tt.order, got, tt.want, tt.counts)
+		}
+	}
+}
+
+// TestOutgrowsBlocks: no linear count in whole blocks is taken for one that grows
+// faster, whatever the block and the sizes.
+func TestOutgrowsBlocks(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		sizes, counts := make([]int, 4), make([]float64, 4)
+		n, block, begun := 0, 1+random.Float64()*500, random.Float64()
+		for i := range sizes {
+			n += 1 + random.IntN(1000)
+			sizes[i], counts[i] = n, math.Floor(float64(n)/block+begun)
+		}
+		if Linear.Outgrows(sizes, counts) {
+			t.Fatalf("sizes %v, blocks of %v: %v is taken for more than linear", sizes, block, counts)
 		}
 	}
 }
