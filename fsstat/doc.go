@@ -42,7 +42,8 @@
 //     whether they succeed or not. A read is one call of Read, ReadAt and so on,
 //     the one that finds the end of the file included. ReadFile is an open and the
 //     reads that it takes, at least two; WriteFile an open and a write; ReadDir an
-//     open and a directory read; Readlink a stat.
+//     open and a directory read; Readlink a stat; Truncate a write of nothing. Close,
+//     Seek, Sync and what changes names and modes are none.
 //   - tidestaff.file.io: bytes read and written; .kernel_io those of them that the
 //     kernel copied without the program seeing them (copy_file_range, sendfile), and
 //     .kernel_copies how many reads and writes that were. A copy by the kernel is one
@@ -50,17 +51,17 @@
 //   - tidestaff.file.errors by the kernel's name, such as ENOENT; what package os
 //     says by itself is closed, deadline, invalid and so on. io.EOF is none.
 //   - tidestaff.file.operation.duration of each call. A ReadFile, a WriteFile and a
-//     copy are one each. Pipes, sockets and terminals are left out, and copies to and from
-//     connections: what is waited for there is no file.
+//     copy are one each. Pipes, sockets and terminals are left out, and copies to
+//     and from connections: what is waited for there is no file.
 //   - tidestaff.file.read_sizes: the program's reads by how many bytes they brought.
 //   - tidestaff.file.unread_opens: opened for reading and for nothing else, and
 //     closed without a read or any other use, its Stat, Sync or descriptor among them.
 //   - tidestaff.file.passes: files whose reading was begun, by what had become of them
 //     since they were last read: first, unchanged, grown, changed, or unknown beyond
-//     the number of files that are compared. And
-//     tidestaff.file.avoidable_io: the bytes of unchanged files that had been read
-//     before, and those that a file which has grown had before. It is what a cache by
-//     identity, or a reader that goes on where it was, would have spared.
+//     the number of files that are compared. And tidestaff.file.avoidable_io: the
+//     bytes of unchanged files that had been read before, which a cache by identity
+//     would have spared; and those that a file which has grown had before, which a
+//     reader that goes on where it was would have, if the file was appended to.
 //
 // Per path, in series that are details and never leave the process by themselves:
 // operations, bytes, small reads ([PathCounts].LacksBuffer says where a buffer is
@@ -74,9 +75,9 @@
 // told where to look. [Tree] says what there is to read.
 //
 // With [Probe.In] the reads and bytes are added to the operation in a context as
-// well, so that reads per request are a distribution. Each call that may wait is
-// visible while it runs, and for a while if it took 5 ms or more: see
-// [Probe.Overlapping]. So a probe of stalls can say which file held the service up,
+// well, so that reads per request are a distribution. Each call that is
+// counted, and a Close, is visible while it runs, and for a while if it took 5 ms or
+// more: see [Probe.Overlapping]. So a probe of stalls can say which file held the service up,
 // by the method and the role.
 //
 // [StatsOf] is the typed view of all this.
@@ -86,21 +87,23 @@
 // The counts are exact: those of a mixed workload are strace's, to the unit. An
 // operation counts when it ends, if a window was open when it began; with no window
 // open nothing is counted. A [File] that was opened before a window counts in it, in
-// the role of whoever first uses it.
+// the role of its view, else of whoever first uses it while one is open.
 //
 // Unchanged means apparently unchanged: device, number, size and both times (of
 // modification and of change) are what they were. A change that leaves the size and
 // falls within one tick of the file system's clock, about 4 ms, is not seen. The
 // identity is that of the fstat that a ReadFile makes anyway, before it reads; a
-// File that is opened is asked once, before its first read. Elsewhere than on Linux
+// File that is opened is asked before its first read, and before the one that
+// begins another pass or comes after nobody has watched. Elsewhere than on Linux
 // it is size and time of modification, as it is for file systems that are not
 // package os's; those that give no time have none. A pass is known up to where the
 // file has been read from its start under the same identity, so that only bytes
 // count as avoidable that were certainly had. A File that is rewound after its end
 // begins another pass; ReadAt and a rewind in the middle begin none. Empty files,
 // files of /proc, /sys and /dev, and those that are written to through the same File
-// are not compared. Grown is the same file with more in it, appended to unless it
-// was rewritten as well.
+// are not compared. Grown is the same file, longer: appended to, or rewritten and
+// longer, which nothing that the kernel says tells apart. Two files of one name in
+// two file systems that are not package os's are taken for one, which changes.
 //
 // Paths are what the program says, cleaned: no link is followed and no working
 // folder asked for. Beyond [Options].MaxPaths they share "(other)". A file is compared
@@ -109,8 +112,7 @@
 // failed have rows of their own, a quarter as many, and take none from files.
 //
 // Coverage is a lower bound: what is read from sockets and pipes past the probe is
-// in the process's bytes. What is read of them through a [File] is left out, unless
-// [Options].NoIdentity hides what they are, and so is what the library's own probes
+// in the process's bytes. What is read of them through a [File] is left out, and so is what the library's own probes
 // read of /proc at their looks. Where /proc/self/io is missing or denied it is
 // unavailable, which is not none. Memory maps and C code that uses them are in
 // neither.
@@ -129,8 +131,9 @@
 // io.CopyN to a connection, http.ServeContent, http.FileServer by package fshttp,
 // os/exec with the embedded *os.File. io.CopyN into a bare *os.File, or a copy into
 // one behind a bufio.Writer, is made by the program, since that recognises nothing
-// but its own type; into a File it is not. Every file of an fs.FS has exactly the interfaces fs.ReadDirFile,
-// io.Seeker, io.ReaderAt and io.WriterTo that the original has.
+// but its own type; into a File it is not. Every file of an fs.FS has exactly the interfaces
+// fs.ReadDirFile, io.Seeker, io.ReaderAt and io.WriterTo that the original has, and
+// every reader those of [View.Reader].
 //
 // Whether the kernel copied is not said by package os. It is known beforehand:
 // between regular files of one file system, and from a regular file to a TCP or
@@ -148,7 +151,8 @@
 //
 // A ReadFile or ReadDir that an fs.FS has of its own counts as an open and one read,
 // since what it does is not seen; [Probe.DirFS] and [Root.FS] are seen in full. What
-// is done through the embedded *os.File, memory maps and C code is not seen.
+// is done through the embedded *os.File, memory maps and C code is not seen. What a
+// reader gives byte by byte counts as bytes and as no read: it has them in a buffer.
 //
 // # Concurrency
 //
@@ -158,7 +162,8 @@
 //
 // # Cost
 //
-// While no window is open: one atomic load an operation, and no call chain.
+// While no window is open: one atomic load an operation, and no call chain; with
+// [Options].WatchDirs a lock for each open.
 //
 // While one is, a read or write takes, in floors of two readings of the clock and a
 // record, about 1 over package os if it is not timed and 2.4 if it is, without an
@@ -173,9 +178,9 @@
 // [Probe.In], otherwise what [probe.LabelOf] says, past the packages of
 // [Options].SkipPackages. The first read of a File costs an fstat, which
 // [Options].NoIdentity spares, and one allocation. ReadFile, WriteFile, ReadDir and
-// Stat make the system calls and allocations of package os and no others, but for
-// an fstat after an open or a write that took 100 µs or more; a copy between
-// descriptors asks the kernel what they are first, at most seven cheap system calls.
+// Stat make the system calls and allocations of package os and no others once a path
+// is known; a copy between descriptors asks the kernel what they are first, at most
+// seven cheap system calls.
 // With [Options].WatchDirs each open takes a lock, and two system calls more while a
 // window is open.
 //

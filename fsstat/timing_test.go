@@ -104,7 +104,12 @@ func TestTimeEveryOverFiles(t *testing.T) {
 
 // What waits at a pipe is no time of a file, though it can be seen waiting.
 func TestPipeUntimed(t *testing.T) {
-	p := New(Options{})
+	for _, options := range []Options{{}, {NoIdentity: true}} {
+		pipeUntimed(t, New(options))
+	}
+}
+
+func pipeUntimed(t *testing.T, p *Probe) {
 	w := watch(t, p)
 	r, wr, err := os.Pipe()
 	if err != nil {
