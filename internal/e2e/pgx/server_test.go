@@ -46,7 +46,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// needServer gives the server, or skips the test where there is none.
+// needServer gives the server, or skips the test where there is none, which fails
+// the steps of .ci/run that come here.
 func needServer(t *testing.T) *server {
 	t.Helper()
 	s, err := theServer()
