@@ -39,10 +39,16 @@ func newCache[T any](maxBytes int64) *cache[T] {
 // for unchanged; who writes here appends, or renames a new file into place.
 func (c *cache[T]) get(path string, info fs.FileInfo) (value T, ok bool) {
 	e, ok := c.entries[path]
-	if !ok || e.info.Size() != info.Size() || !e.info.ModTime().Equal(info.ModTime()) || !os.SameFile(e.info, info) {
+	if !ok || !unchanged(e.info, info) {
 		return value, false
 	}
 	return e.value, true
+}
+
+// unchanged says whether both are of the same file, and it is as it was.
+func unchanged(old, now fs.FileInfo) bool {
+	return os.SameFile(old, now) && old.Size() == now.Size() &&
+		old.ModTime().Equal(now.ModTime()) && changed(old) == changed(now)
 }
 
 // put keeps a value at the expense of others, as they come: whoever looks at all
