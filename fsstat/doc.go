@@ -177,8 +177,7 @@
 // does it: a few nanoseconds in a context with a role and a method or a view by
 // [Probe.In], otherwise what [probe.LabelOf] says, past the packages of
 // [Options].SkipPackages. The first read of a File costs an fstat, which
-// [Options].NoIdentity spares, and one allocation. A close of one that seems to have
-// been opened in vain asks for its position: it may have been read elsewhere. ReadFile, WriteFile, ReadDir and
+// [Options].NoIdentity spares, and one allocation. ReadFile, WriteFile, ReadDir and
 // Stat make the system calls and allocations of package os and no others once a path
 // is known; a copy between descriptors asks the kernel what they are first, at most
 // seven cheap system calls.

@@ -132,7 +132,7 @@ func (f *File) Seek(offset int64, whence int) (int64, error) {
 
 // Close is that of *os.File. It is not counted, but its error is.
 func (f *File) Close() error {
-	c := f.open().close(f.bare())
+	c := f.open().close()
 	err := f.bare().Close()
 	c.end()
 	c.failed(err)

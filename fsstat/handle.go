@@ -3,7 +3,6 @@ package fsstat
 import (
 	"io"
 	"io/fs"
-	"os"
 	"sync/atomic"
 
 	"github.com/tidestaff/tidestaff/probe"
@@ -174,27 +173,16 @@ func (h *handle) beginList() call {
 
 // close begins the close, and counts an open that was in vain: for reading alone,
 // and used for nothing since, all of which was watched.
-func (h *handle) close(of stater) call {
+func (h *handle) close() call {
 	c := h.begin(untimed)
 	if c.series == nil || !h.reads || h.used.Load() || h.opened != c.series.probe.epoch.Load() {
 		return c
 	}
-	if h.pass.CompareAndSwap(nil, plainPass) && !movedElsewhere(of) {
+	if h.pass.CompareAndSwap(nil, plainPass) {
 		c.series.leftUnread()
 		if c.row != nil {
 			c.row.add(rowUnread, 1)
 		}
 	}
 	return c
-}
-
-// movedElsewhere says whether an *os.File was read around the probe, by the one
-// that is embedded in a File.
-func movedElsewhere(of stater) bool {
-	f, ok := of.(*os.File)
-	if !ok {
-		return false
-	}
-	at, err := f.Seek(0, io.SeekCurrent)
-	return err == nil && at > 0
 }

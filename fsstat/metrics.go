@@ -49,7 +49,7 @@ var (
 		Bounds: []float64{1e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 5e-3, 0.01, 0.05, 0.1, 0.5, 1, 5, 10},
 		Bench:  []probe.Bench{{Unit: "fs-ns/op", Stat: "sum", PerOp: true, Better: "lower"}}}
 	descUnread = &probe.Desc{Name: "tidestaff.file.unread_opens", Unit: "{open}", Kind: probe.KindCounter,
-		Help: "Files that were opened for reading alone, and closed without a read or any other use."}
+		Help: "Files that were opened for reading alone, and closed without a read or any other use through the File."}
 
 	descs = []*probe.Desc{descOperations, descIO, descKernelIO, descCopies, descErrors, descSizes, descDuration, descUnread, descPasses, descAvoidable, descProcessIO, descVirtualIO, descStreamIO}
 )

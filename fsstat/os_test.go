@@ -101,8 +101,8 @@ func TestNothingMissing(t *testing.T) {
 // Roots count by the same methods as *os.Root has, or pass on.
 func TestRootMethods(t *testing.T) {
 	bare, ours := reflect.TypeFor[*os.Root](), reflect.TypeFor[*Root]()
-	for i := range bare.NumMethod() {
-		want := bare.Method(i)
+	for want := range bare.Methods() {
+		want := want
 		got, ok := ours.MethodByName(want.Name)
 		if !ok || got.Type.NumIn() != want.Type.NumIn() || got.Type.NumOut() != want.Type.NumOut() {
 			t.Errorf("%s: got %v, want %v", want.Name, got.Type, want.Type)

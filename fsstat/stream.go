@@ -174,7 +174,7 @@ func (s *streamFile) Stat() (fs.FileInfo, error) {
 
 // Close implements [io.Closer].
 func (s *stream) Close() error {
-	c := s.close(nil)
+	c := s.close()
 	err := s.inner.(io.Closer).Close()
 	c.end()
 	c.failed(err)

@@ -97,15 +97,16 @@ func TestArgumentBounds(t *testing.T) {
 		{Value: strings.Repeat("a", 64)}, {Value: strings.Repeat("a", 65)}, {Value: strings.Repeat("a", 62) + "日本"},
 		{Value: make([]byte, 32)}, {Value: make([]byte, 100)}, {Value: touchy{"x"}}, {Value: &touchy{"x"}}, {Value: "\x00\xff"},
 	}
-	want := `0="` + strings.Repeat("a", 64) + `" 1="` + strings.Repeat("a", 64) + `"… 2="` + strings.Repeat("a", 62) + `"…` +
+	var want strings.Builder
+	want.WriteString(`0="` + strings.Repeat("a", 64) + `" 1="` + strings.Repeat("a", 64) + `"… 2="` + strings.Repeat("a", 62) + `"…` +
 		" 3=x'" + strings.Repeat("00", 32) + "' 4=x'" + strings.Repeat("00", 32) + "'… 5=(sqlitetrace_test.touchy) 6=(*sqlitetrace_test.touchy)" +
-		` 7="\x00\xff"`
+		` 7="\x00\xff"`)
 	for i := range 8 {
 		args = append(args, driver.NamedValue{Value: int64(i)})
-		want += fmt.Sprintf(" %d=%d", 8+i, i)
+		fmt.Fprintf(&want, " %d=%d", 8+i, i)
 	}
 	all := append(args, driver.NamedValue{Value: "one too many"}, driver.NamedValue{Value: "and another"})
-	for n, want := range map[int]string{16: want, 17: want + " 16=…", 18: want + " 16=…", 0: ""} {
+	for n, want := range map[int]string{16: want.String(), 17: want.String() + " 16=…", 18: want.String() + " 16=…", 0: ""} {
 		p := sqlitetrace.New(sqlitetrace.Options{Slow: 1, ShowArguments: true})
 		w := watch(t, p)
 		c, err := p.Connector(&server{shape: shape{conn: "EQ"}, quiet: true}).Connect(t.Context())
