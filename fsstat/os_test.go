@@ -102,7 +102,6 @@ func TestNothingMissing(t *testing.T) {
 func TestRootMethods(t *testing.T) {
 	bare, ours := reflect.TypeFor[*os.Root](), reflect.TypeFor[*Root]()
 	for want := range bare.Methods() {
-		want := want
 		got, ok := ours.MethodByName(want.Name)
 		if !ok || got.Type.NumIn() != want.Type.NumIn() || got.Type.NumOut() != want.Type.NumOut() {
 			t.Errorf("%s: got %v, want %v", want.Name, got.Type, want.Type)
