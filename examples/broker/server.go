@@ -151,12 +151,12 @@ func (b *Broker) handle(ctx context.Context, p *peer, req request) {
 func (b *Broker) send(ctx context.Context, from string, req request, r *reply) error {
 	jobs, malformed, err := b.store.Jobs(ctx)
 	r.Malformed = malformed
-	sender := jobs[from]
-	if err != nil || req.To != "" && jobs[req.To] == nil {
+	sender, known := jobs[from]
+	if _, ok := jobs[req.To]; err != nil || req.To != "" && !ok {
 		return cmp.Or(err, fmt.Errorf("send to %q: %w", req.To, errUnknownJob))
 	}
 	for id, j := range jobs {
-		sibling := req.To == "" && id != from && sender != nil && sender.Group == j.Group
+		sibling := req.To == "" && id != from && known && sender.Group == j.Group
 		if p := b.peers[id]; p != nil && (id == req.To || sibling) {
 			p.tell(reply{From: from, Text: req.Text})
 			r.Delivered++

@@ -87,18 +87,19 @@ func (s *Store) read(files fsstat.View, name string) ([]Job, error) {
 // Jobs are those of jobs.json and of all archives by ID, which a store with
 // caches reads only if they have changed; the first file that has a job wins.
 // Malformed says what is wrong with the files that could not be read or parsed:
-// the jobs of the others are all there.
-func (s *Store) Jobs(ctx context.Context) (jobs map[string]*Job, malformed []string, err error) {
+// the jobs of the others are all there. The jobs are the caller's, except for their
+// Steps, which are shared with the cache and not to be written to.
+func (s *Store) Jobs(ctx context.Context) (jobs map[string]Job, malformed []string, err error) {
 	files := s.files.In(ctx)
-	jobs = map[string]*Job{}
+	jobs = map[string]Job{}
 	add := func(name string) error {
 		these, err := s.read(files, name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			malformed = append(malformed, err.Error())
 			return nil
 		}
-		for i := range these {
-			if j := &these[i]; jobs[j.ID] == nil {
+		for _, j := range these {
+			if _, known := jobs[j.ID]; !known {
 				jobs[j.ID] = j
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -232,6 +233,15 @@ func TestRowsStepped(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	stagetest.Interrupt(t, "team", []string{"-profile", "long", "-variant", "after"},
 		[]string{"after (interrupted, ", "get_session (MCP)", "(*Store).Tokens"})
+}
+
+// TestKilled kills the command, which then can do nothing: the server notices
+// that its pipe has closed, removes its database and ends.
+func TestKilled(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only /proc tells whether a process has gone that is nobody's child")
+	}
+	stagetest.Kill(t, []string{"-profile", "long", "-variant", "after"}, 2*time.Minute)
 }
 
 // TestVariants wants each profile to have servers of its own; what else a user

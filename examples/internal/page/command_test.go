@@ -46,32 +46,15 @@ func begin(dir string) (http.Handler, probe.Probe, error) {
 
 // TestInterrupted wants what there is to be printed, and nothing to be left.
 func TestInterrupted(t *testing.T) {
-	stagetest.Interrupt(t, "example", nil, []string{"slow "})
+	if got := stagetest.Interrupt(t, "example", nil, nil); got != "slow " {
+		t.Errorf("printed %q, want slow", got)
+	}
 }
 
 // TestKilled kills the command, which then can do nothing: the server notices
 // that its pipe has closed, removes its folder and ends.
 func TestKilled(t *testing.T) {
-	c := stagetest.New(t)
-	c.Start(t)
-	c.Await(t, "done")
-	if err := c.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = c.Wait() // it says that it was killed
-	left := func() []string {
-		// The command's own folder stays, which the server does not know of.
-		files, err := filepath.Glob(filepath.Join(c.Tmp, "*", "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return append(files, stagetest.ProcessesIn(t, c.Tmp)...)
-	}
-	for deadline := time.Now().Add(time.Minute); len(left()) > 0; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) { // nothing tells of it
-			t.Fatalf("left behind: %v", left())
-		}
-	}
+	stagetest.Kill(t, nil, time.Minute)
 }
 
 // TestClosedPipe runs the command into a pipe that nobody reads.

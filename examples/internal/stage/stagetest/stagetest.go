@@ -23,6 +23,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // asCommand is the environment variable that makes a test binary be the command
@@ -101,15 +102,13 @@ func (c *Command) Fails(t *testing.T, name, want string) (said string) {
 
 // Interrupt plays it until a load of ten or more pieces of work is under way,
 // interrupts it and wants it to say so and to print what was measured until
-// then: a table with these texts in it.
-func Interrupt(t *testing.T, name string, args, want []string) {
+// then: a table with these texts in it, which it returns.
+func Interrupt(t *testing.T, name string, args, want []string) (table string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("a process cannot be interrupted from here on Windows")
 	}
-	c := New(t, args...)
-	c.Start(t)
-	c.Await(t, ` [1-9][0-9]* of [0-9]{2,} done`)
+	c := underWay(t, args)
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -119,6 +118,47 @@ func Interrupt(t *testing.T, name string, args, want []string) {
 			t.Errorf("the table does not have %q:\n%s", text, c.Stdout.String())
 		}
 	}
+	return c.Stdout.String()
+}
+
+// Kill plays it until a load is under way as for Interrupt and kills it. It can then
+// do nothing: Kill wants its server to remove its folder and to end by itself
+// within a time.
+func Kill(t *testing.T, args []string, within time.Duration) {
+	t.Helper()
+	c := underWay(t, args)
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait() // it says that it was killed
+	for deadline := time.Now().Add(within); ; time.Sleep(10 * time.Millisecond) {
+		var files []string
+		for _, pattern := range []string{"*", "*/*"} {
+			found, err := filepath.Glob(filepath.Join(c.Tmp, pattern))
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, found...)
+		}
+		// The command's own folder stays, which the server does not know of.
+		pids := ProcessesIn(t, c.Tmp)
+		if len(files) <= 1 && len(pids) == 0 {
+			return
+		}
+		if time.Now().After(deadline) { // nothing tells of it
+			t.Fatalf("left behind: %v, processes %v", files, pids)
+		}
+	}
+}
+
+// underWay starts the command and returns when a load of ten or more pieces of
+// work is under way.
+func underWay(t *testing.T, args []string) *Command {
+	t.Helper()
+	c := New(t, args...)
+	c.Start(t)
+	c.Await(t, ` [1-9][0-9]* of [0-9]{2,} done`)
+	return c
 }
 
 // NothingLeft wants the temporary folder of a run, its TMPDIR, to be empty and no
