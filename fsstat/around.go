@@ -41,9 +41,6 @@ type folder struct {
 	lacking bool   // it was not watched all the time
 }
 
-// A fileID tells a file from others.
-type fileID struct{ dev, ino uint64 }
-
 // A balance is of one path, since it was even.
 type balance struct {
 	told int64 // opens that the kernel told of

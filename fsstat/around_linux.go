@@ -160,6 +160,9 @@ func realPath(name string, file syscall.Conn) (string, error) {
 	return path, nil
 }
 
+// A fileID tells a file from others.
+type fileID struct{ dev, ino uint64 }
+
 // idOf asks without a word to the log of package testing: it is not the program
 // that looks.
 func idOf(path string) (fileID, error) {

@@ -19,6 +19,9 @@ type dirEvent struct {
 	ended, lost bool
 }
 
+// A fileID is of nothing that is watched.
+type fileID struct{}
+
 var errNoWatch = fmt.Errorf("opens around the probe are told by inotify, on Linux only: %w", probe.ErrUnsupported)
 
 func (*dirWatch) open() error                       { return errNoWatch }

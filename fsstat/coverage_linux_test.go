@@ -161,3 +161,14 @@ func TestCoverageOwnProbes(t *testing.T) {
 		t.Errorf("got %+v, share %v, want nearly all", c, c.Share())
 	}
 }
+
+// must2 is a and b, unless there is an error.
+func must2[A, B any](t testing.TB) func(a A, b B, err error) (A, B) {
+	return func(a A, b B, err error) (A, B) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a, b
+	}
+}

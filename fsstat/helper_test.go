@@ -81,17 +81,6 @@ func must[T any](t testing.TB) func(v T, err error) T {
 	}
 }
 
-// must2 is a and b, unless there is an error.
-func must2[A, B any](t testing.TB) func(a A, b B, err error) (A, B) {
-	return func(a A, b B, err error) (A, B) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a, b
-	}
-}
-
 // wantFile checks what is in a file.
 func wantFile(t *testing.T, path string, want []byte) {
 	t.Helper()

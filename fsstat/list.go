@@ -1,7 +1,6 @@
 package fsstat
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 )
@@ -18,7 +17,7 @@ func (v View) ReadDir(name string) ([]fs.DirEntry, error) {
 
 // listed counts the opening and listing of a directory.
 func (c *call) listed(name string, err error) {
-	if failed, ok := errors.AsType[*fs.PathError](err); ok && (failed.Op == "open" || failed.Op == "openat") {
+	if isOpenError(err) {
 		c.on(name, err).count(opOpen, err)
 		return
 	}

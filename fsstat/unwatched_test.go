@@ -34,7 +34,7 @@ func TestUnwatched(t *testing.T) {
 		f.Close()
 		to.Close()
 	}
-	if s, _ := StatsOf(watch(t, p).Close()); len(s.Roles) > 0 || !cmp.Equal(s.Counts, Counts{}) {
+	if s, ok := StatsOf(watch(t, p).Close()); !ok || len(s.Roles) > 0 || !cmp.Equal(s.Counts, Counts{}) {
 		t.Errorf("got %+v of operations that nobody watched, want nothing", s)
 	}
 }

@@ -110,7 +110,8 @@ func (tr *track) returned(e *errand) {
 		tr.probe.core.Absent(loopDuration.Name, "")
 	}
 	tr.loop.panicked = p != nil
-	if e.returned = true; e.served {
+	e.returned = true
+	if e.served {
 		tr.release(e)
 	}
 	tr.loop.calls--

@@ -60,10 +60,15 @@ func TestShowArguments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		old, err := c.Prepare("INSERT 5ms")
+		prepared, err := c.Prepare("INSERT 5ms")
 		if err != nil {
 			t.Fatal(err)
 		}
+		// The methods without a context, which are deprecated for all but old programs.
+		old := prepared.(interface {
+			Exec([]driver.Value) (driver.Result, error)
+			Query([]driver.Value) (driver.Rows, error)
+		})
 		old.Exec([]driver.Value{"old exec"})
 		if rows, err := old.Query([]driver.Value{"old query"}); err == nil {
 			rows.Close()

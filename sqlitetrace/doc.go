@@ -115,7 +115,7 @@
 //
 // Counts and rows are exact. Call and close are always timed. Of the steps the
 // first 2 are timed, then one in 32 at a random place, and these are scaled: a
-// clock read before and after each row would cost an eighth of the row. Over
+// clock read before and after each row would add an eighth to a query of 100 rows. Over
 // 100,000 rows the estimate is within 5 % of the truth, and it is never more
 // than the cursor's duration leaves room for. The phases step and idle and the
 // operation's duration rest on it, and say in their [probe.Provenance] that they

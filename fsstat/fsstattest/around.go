@@ -22,9 +22,12 @@ func Around(p *fsstat.Probe, do func()) (fsstat.Gap, error) {
 	for name, n := range opened {
 		left[filepath.Clean(name)] += n
 	}
-	g := fsstat.Gap{Paths: map[string]int64{}}
+	var g fsstat.Gap
 	for name, n := range left {
 		if n -= ours[name]; n > 0 {
+			if g.Paths == nil {
+				g.Paths = map[string]int64{}
+			}
 			g.Opens, g.Paths[name] = g.Opens+n, n
 		}
 	}

@@ -42,7 +42,7 @@ const (
 //
 // Note: the least time of each size over the rounds, which is the best estimate
 // where noise only adds to single samples, mixes sizes that were measured at
-// different speeds. On a busy machine its share had two to three times the spread.
+// different speeds. On a busy machine its share spreads wider.
 type table struct {
 	columns [][]entry // by size, the least first
 	speed   float64   // the median of the rounds' means
