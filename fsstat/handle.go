@@ -22,6 +22,7 @@ type handle struct {
 
 	pass atomic.Pointer[pass] // that reads belong to; nil before the first
 	at   atomic.Int64         // the position, as far as the probe has seen it move
+	end  atomic.Int64         // how far reads have come within the pass
 }
 
 // watched says whether an operation that begins now is counted.
@@ -99,6 +100,7 @@ func (h *handle) passOver(of stater, last *pass) *pass {
 			}
 		}
 	}
+	h.end.Store(0)
 	h.pass.Store(p)
 	return p
 }
@@ -106,18 +108,19 @@ func (h *handle) passOver(of stater, last *pass) *pass {
 // went notes that the next n bytes were read.
 func (h *handle) went(t tally, p *pass, n int64) {
 	if n > 0 && p.compares() {
-		p.read(t, h.at.Add(n)-n, n)
+		at := h.at.Add(n)
+		if at > h.end.Load() {
+			h.end.Store(at)
+		}
+		p.read(t, at-n, n)
 	}
 }
 
-// moved notes that the position is now at another place. Back at the start,
-// after all had been read, another pass begins.
+// moved notes that the position is now at another place, before the first read as
+// well. Back at the start, after the end was read, another pass begins.
 func (h *handle) moved(at int64) {
-	p := h.pass.Load()
-	if !p.compares() {
-		return
-	}
-	if last := h.at.Swap(at); at == 0 && last >= p.id.size {
+	h.at.Store(at)
+	if p := h.pass.Load(); p.compares() && at == 0 && h.end.Load() >= p.id.size {
 		h.pass.CompareAndSwap(p, nil)
 	}
 }

@@ -30,7 +30,7 @@ func (c *rawConn) Read(f func(fd uintptr) (done bool)) error {
 		if err != nil {
 			return f(fd) // no position: a pipe, a terminal
 		}
-		read := c.file.begin(callCopy)
+		read := c.file.begin(untimed) // it waits for whom it is sent to
 		done := f(fd)
 		read.end()
 		if after, err := syscall.Seek(int(fd), 0, io.SeekCurrent); err == nil && after > before {

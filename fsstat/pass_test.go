@@ -186,6 +186,67 @@ func TestPassPosition(t *testing.T) {
 	}
 }
 
+// Passes begin where the position is, and a look at the size by a Seek to the end
+// and back begins none.
+func TestPassSeeks(t *testing.T) {
+	grow := func(path string) {
+		f := must[*os.File](t)(os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0))
+		defer f.Close()
+		must[int](t)(f.Write(content(500)))
+	}
+	for _, tt := range []struct {
+		what string
+		do   func(files View, path string, f *File)
+		want Passes
+	}{
+		{"the rest, then all", func(files View, path string, f *File) {
+			must[int64](t)(f.Seek(600, io.SeekStart))
+			must[int](t)(f.Read(make([]byte, 400)))
+			must[[]byte](t)(files.ReadFile(path))
+		}, Passes{First: 1, Unchanged: 1}},
+		{"what was appended", func(files View, path string, f *File) {
+			must[[]byte](t)(files.ReadFile(path))
+			grow(path)
+			must[int64](t)(f.Seek(1000, io.SeekStart))
+			must[[]byte](t)(io.ReadAll(f))
+		}, Passes{First: 1, Grown: 1}},
+		{"the first half, then the second", func(files View, path string, f *File) {
+			must[int](t)(f.Read(make([]byte, 500)))
+			second := must[*File](t)(files.Open(path))
+			defer second.Close()
+			must[int64](t)(second.Seek(500, io.SeekStart))
+			must[int](t)(second.Read(make([]byte, 500)))
+		}, Passes{First: 1, Unchanged: 1}},
+		{"its head, its size, all of it", func(files View, path string, f *File) {
+			must[int](t)(f.Read(make([]byte, 10)))
+			must[int64](t)(f.Seek(0, io.SeekEnd))
+			must[int64](t)(f.Seek(0, io.SeekStart))
+			must[[]byte](t)(io.ReadAll(f))
+		}, Passes{First: 1}},
+		{"all, twice", func(files View, path string, f *File) {
+			must[[]byte](t)(io.ReadAll(f))
+			must[int64](t)(f.Seek(0, io.SeekStart))
+			must[[]byte](t)(io.ReadAll(f))
+		}, Passes{First: 1, Unchanged: 1, Avoidable: 1000}},
+		{"all, then the rest", func(files View, path string, f *File) {
+			must[[]byte](t)(io.ReadAll(f))
+			must[int64](t)(f.Seek(0, io.SeekStart))
+			must[int64](t)(f.Seek(600, io.SeekStart))
+			must[[]byte](t)(io.ReadAll(f))
+		}, Passes{First: 1, Unchanged: 1, Avoidable: 400}},
+	} {
+		p := New(Options{})
+		w := watch(t, p)
+		files, path := p.As("test"), tempFile(t, 1000)
+		f := must[*File](t)(files.Open(path))
+		tt.do(files, path, f)
+		f.Close()
+		if diff := cmp.Diff(tt.want, statsOf(t, w.Close()).Passes); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.what, diff)
+		}
+	}
+}
+
 // What the service writes itself through the same File is not compared, nor is
 // what is no regular file, nor an empty one, nor a file of the kernel.
 func TestNotCompared(t *testing.T) {

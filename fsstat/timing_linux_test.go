@@ -122,6 +122,11 @@ func TestConnectionUntimed(t *testing.T) {
 			defer f.Close()
 			must[int64](t)(f.WriteTo(c))
 		},
+		"to it, so many bytes": func(c net.Conn) {
+			f := must[*File](t)(p.As("test").Open(path))
+			defer f.Close()
+			must[int64](t)(io.CopyN(c, f, large))
+		},
 		"from it": func(c net.Conn) {
 			f := must[*File](t)(p.As("test").Create(path + ".new"))
 			defer f.Close()
