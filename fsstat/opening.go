@@ -13,11 +13,12 @@ import (
 
 // An opening is an open that the program makes through the probe, for those that
 // compare its opens with the ones that others tell of. It says nothing of what is
-// counted, and does not ask whether a window is open. Most are of no interest:
-// those are the zero opening.
+// counted, and does not ask whether a window is open. The zero opening is of a nil
+// probe.
 type opening struct {
 	probe *Probe
 	name  string
+	noted bool // by that name, when it began
 }
 
 // folder notes the open of a folder, of which the kernel does not tell.
@@ -30,16 +31,18 @@ func (v View) folder(name string) {
 // opening begins one of a name; empty if the opened file is to say it.
 func (v View) opening(name string) opening {
 	p := v.probe
-	if p == nil || p.around == nil && !p.notes.on.Load() {
+	if p == nil {
 		return opening{}
 	}
 	p.around.enter()
-	return opening{p, name}
+	return opening{p, name, name != "" && p.notes.add(name)}
 }
 
-// done ends it with the file, if there is one at hand, or an error.
+// done ends it with the file, if there is one at hand, or an error. It is noted
+// now if it was not when it began, or if it turns out to have another name: one
+// that is under way when notes begin or end must not be missing in them.
 func (o opening) done(file any, err error) {
-	if o.probe == nil {
+	if o.probe == nil || o.probe.around == nil && !o.probe.notes.on.Load() {
 		return
 	}
 	conn, _ := file.(syscall.Conn)
@@ -50,7 +53,9 @@ func (o opening) done(file any, err error) {
 		name = failed.Path
 	}
 	o.probe.around.leave(name, conn, err)
-	o.probe.notes.add(name)
+	if !o.noted || name != o.name {
+		o.probe.notes.add(name)
+	}
 }
 
 // of makes the open, by somebody's function.
@@ -67,7 +72,8 @@ func isOpenError(err error) bool {
 }
 
 // Opened calls do, and returns how often each name was opened through the probe
-// meanwhile, in vain too, with the names cleaned. It keeps all of them, and is
+// meanwhile, at least in part, and in vain too, with the names cleaned. A file that
+// turns out to have another name than it was opened by has both. It keeps all, and is
 // for tests: package fsstattest compares them with those that package os has
 // opened. Through a nil Probe none is.
 func (p *Probe) Opened(do func()) map[string]int64 {
@@ -104,13 +110,15 @@ func (n *notes) end(one *note) {
 	n.on.Store(len(n.of) > 0)
 }
 
-func (n *notes) add(name string) {
+// add notes a name, if somebody keeps notes.
+func (n *notes) add(name string) bool {
 	if !n.on.Load() {
-		return
+		return false
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, one := range n.of {
 		one.names[filepath.Clean(name)]++
 	}
+	return len(n.of) > 0
 }

@@ -13,8 +13,11 @@ import (
 func Around(p *fsstat.Probe, do func()) (fsstat.Gap, error) {
 	current.one.Lock()
 	defer current.one.Unlock()
-	var ours map[string]int64
-	opened, err := current.record(func() { ours = p.Opened(do) })
+	var opened map[string]int64
+	var err error
+	// The probe's opens are noted for longer than the log is read: what the service
+	// opens at the edges must not be missing in them.
+	ours := p.Opened(func() { opened, err = current.record(do) })
 	if err != nil {
 		return fsstat.Gap{}, err
 	}

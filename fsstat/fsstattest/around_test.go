@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -399,4 +400,37 @@ func ExampleAround() {
 	var g fsstat.Gap = gap
 	fmt.Println(g)
 	// Output: 1 open went around the probe: runs.json
+}
+
+// What the service opens through the probe on another goroutine, also while the
+// log begins and ends, did not go around it.
+func TestAroundBackground(t *testing.T) {
+	p := fsstat.New(fsstat.Options{})
+	path := filepath.Join(t.TempDir(), "polled")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_, _ = p.ReadFile(path)
+			}
+		}
+	}()
+	for range 10 {
+		g, err := Around(p, func() { time.Sleep(time.Millisecond) })
+		if err != nil {
+			t.Error(err)
+		}
+		if g.Opens != 0 {
+			t.Errorf("got %v, want no open", g)
+		}
+	}
+	close(stop)
+	<-done
 }
