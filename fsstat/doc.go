@@ -129,7 +129,8 @@
 //
 // A [File] keeps the fast paths of *os.File: io.Copy to a file or a connection,
 // io.CopyN to a connection, http.ServeContent, http.FileServer by package fshttp,
-// os/exec with the embedded *os.File. io.CopyN into a bare *os.File, or a copy into
+// os/exec with the embedded *os.File, whose reads are not seen: the open then counts
+// as one in vain. io.CopyN into a bare *os.File, or a copy into
 // one behind a bufio.Writer, is made by the program, since that recognises nothing
 // but its own type; into a File it is not. Every file of an fs.FS has exactly the interfaces
 // fs.ReadDirFile, io.Seeker, io.ReaderAt and io.WriterTo that the original has, and
@@ -190,7 +191,7 @@
 //
 // # Platforms
 //
-// All. Which bytes the kernel copied, coverage and WatchDirs are known on Linux
+// Linux, macOS, the BSDs, Windows and WASI. Which bytes the kernel copied, coverage and WatchDirs are known on Linux
 // only and absent elsewhere, with the reason; there, what io.CopyN sends to a
 // connection by sendfile is not counted at all.
 package fsstat

@@ -1,6 +1,7 @@
 package fshttp
 
 import (
+	"cmp"
 	"net/http"
 	"os"
 	"path"
@@ -25,7 +26,8 @@ type fileSystem struct {
 
 // Open implements [http.FileSystem].
 func (s fileSystem) Open(name string) (http.File, error) {
-	f, err := s.view.OpenBy(filepath.Join(string(s.dir), filepath.FromSlash(path.Clean("/"+name))), func() (*os.File, error) {
+	dir := cmp.Or(string(s.dir), ".") // as http.Dir takes it
+	f, err := s.view.OpenBy(filepath.Join(dir, filepath.FromSlash(path.Clean("/"+name))), func() (*os.File, error) {
 		f, err := s.dir.Open(name)
 		if err != nil {
 			return nil, err

@@ -103,3 +103,20 @@ func ExampleDir() {
 	fmt.Println(handler != nil)
 	// Output: true
 }
+
+// The empty folder is the working one, as it is to http.Dir.
+func TestDirEmpty(t *testing.T) {
+	p := fsstat.New(fsstat.Options{})
+	w, err := p.Watch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = fshttp.Dir(p.As("static"), "").Open("/gone.html")
+	if err == nil {
+		t.Fatal("got a file that does not exist")
+	}
+	s, _ := fsstat.StatsOf(w.Close())
+	if len(s.Paths) != 1 || s.Paths[0].Path != "gone.html" {
+		t.Errorf("got the paths %+v, want gone.html", s.Paths)
+	}
+}
