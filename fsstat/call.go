@@ -35,12 +35,14 @@ func (t tally) begin(k callKind, l *probe.Label) call {
 	return call{t, span, k}
 }
 
-// end ends the call, and keeps how long it took.
+// end ends the call, and keeps how long it took. A second one does nothing: where
+// code of somebody else's runs, which may panic, the end is deferred as well.
 func (c *call) end() {
 	if c.series == nil {
 		return
 	}
 	if ns, ok := c.series.probe.core.End(c.span); ok {
+		c.span = probe.Span{}
 		c.series.took(c.kind, ns)
 	}
 }

@@ -82,6 +82,7 @@ func (f *fileSystem) path(name string) string {
 func (f *fileSystem) Open(name string) (fs.File, error) {
 	v := f.view.settled()
 	c := v.begin(callOpen)
+	defer c.end()
 	inner, err := f.open(v, name)
 	if err != nil {
 		c.end()
@@ -89,7 +90,7 @@ func (f *fileSystem) Open(name string) (fs.File, error) {
 		return inner, err
 	}
 	if bare, ok := inner.(*os.File); ok {
-		return openedFile(v, c, bare), nil
+		return openedFile(v, &c, bare), nil
 	}
 	c.end()
 	c.opened(f.path(name), nil)
@@ -111,14 +112,14 @@ func (f *fileSystem) open(v View, name string) (inner fs.File, err error) {
 }
 
 // openedFile counts the open of an *os.File, which knows its name best.
-func openedFile(v View, c call, bare *os.File) *File {
+func openedFile(v View, c *call, bare *os.File) *File {
 	file := v.file(bare)
 	if c.endOpen(bare) {
 		file.pass.Store(streamPass)
 	}
 	if c.series != nil {
 		c.opened(file.name, nil)
-		file.openedBy(c, true)
+		file.openedBy(*c, true)
 	}
 	return file
 }
@@ -130,6 +131,7 @@ func (f *fileSystem) ReadFile(name string) ([]byte, error) {
 		return fs.ReadFile(plainFS{f}, name)
 	}
 	c := f.view.begin(callReadFile)
+	defer c.end()
 	b, err := f.readFile(inner, name)
 	c.end()
 	c.opened(f.path(name), err)
@@ -154,6 +156,7 @@ func (f *fileSystem) ReadDir(name string) ([]fs.DirEntry, error) {
 		return fs.ReadDir(plainFS{f}, name)
 	}
 	c := f.view.begin(callReadDir)
+	defer c.end()
 	f.view.folder(f.path(name))
 	entries, err := inner.ReadDir(name)
 	c.end()

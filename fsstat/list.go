@@ -37,6 +37,7 @@ func (v View) Lstat(name string) (fs.FileInfo, error) {
 
 func (v View) stat(name string, stat func() (fs.FileInfo, error)) (fs.FileInfo, error) {
 	c := v.begin(callStat)
+	defer c.end()
 	info, err := stat()
 	c.end()
 	c.on(name, err).count(opStat, err)
@@ -50,6 +51,7 @@ func (v View) Readlink(name string) (string, error) {
 
 func (v View) readlink(name string, readlink func() (string, error)) (string, error) {
 	c := v.begin(callStat)
+	defer c.end()
 	to, err := readlink()
 	c.end()
 	c.on(name, err).count(opStat, err)

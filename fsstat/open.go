@@ -1,6 +1,7 @@
 package fsstat
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -33,8 +34,11 @@ func (v View) OpenInRoot(dir, name string) (*File, error) {
 	return v.open(filepath.Join(dir, name), os.O_RDONLY, func() (*os.File, error) { return os.OpenInRoot(dir, name) })
 }
 
+// errNoFile is of an open that returns neither a file nor an error.
+var errNoFile = errors.New("the function that opens it has returned neither a file nor an error")
+
 // OpenBy counts what open does as an open of name: for whatever opens files in
-// its own way.
+// its own way. It must return a file or an error.
 func (v View) OpenBy(name string, open func() (*os.File, error)) (*File, error) {
 	return v.open(name, os.O_RDWR, open)
 }
@@ -64,7 +68,11 @@ func (v View) Pipe() (r, w *File, err error) {
 func (v View) open(name string, flag int, open func() (*os.File, error)) (*File, error) {
 	v = v.settled()
 	c := v.begin(callOpen)
+	defer c.end()
 	f, err := v.opening(name).of(open)
+	if err == nil && f == nil {
+		err = &fs.PathError{Op: "open", Path: name, Err: errNoFile}
+	}
 	if err != nil {
 		c.end()
 		c.opened(name, err)

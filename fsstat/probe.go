@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -97,7 +98,7 @@ func New(o Options) *Probe {
 		most := cmp.Or(o.MaxPaths, defaultPaths)
 		p.rows = probe.NewTable(most, other, p.newRow)
 		p.missing = probe.NewTable(max(most/missingRows, 1), other, p.newRow)
-		p.pasts = probe.NewTable(filesPerPath*most, beyond, newPast)
+		p.pasts = probe.NewTable(filesPerPath*min(most, math.MaxInt/filesPerPath), beyond, newPast)
 	}
 	if !p.identify {
 		const reason = "identities are not asked for (Options.NoIdentity, MaxPaths)"
@@ -133,6 +134,9 @@ func (p *Probe) sample() {
 func (p *Probe) Watch() (*probe.Window, error) {
 	if p == nil {
 		return nil, fmt.Errorf("fsstat: the probe is nil: %w", probe.ErrUnsupported)
+	}
+	if p.roles == nil {
+		return nil, fmt.Errorf("fsstat: the probe is not made by New: %w", probe.ErrUnsupported)
 	}
 	return p.core.Watch()
 }
@@ -178,7 +182,7 @@ func (p *Probe) In(ctx context.Context) View {
 // As is the probe for work in a role, whoever does it. It is meant to be kept:
 // the role then has counts, zero ones at least, in every window.
 func (p *Probe) As(role string) View {
-	if p == nil {
+	if p == nil || p.roles == nil {
 		return View{}
 	}
 	p.roles.Get(role)

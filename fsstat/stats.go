@@ -44,7 +44,7 @@ type Stats struct {
 	KernelCopies int64
 
 	Passes     Passes
-	Unread     int64            // files opened for reading, and closed without a read
+	Unread     int64            // files opened for reading, and closed without a read or other use that the probe saw
 	ReadSizes  map[string]int64 // reads by the program by size; see AttrReadSize
 	SmallReads int64            // those of them that brought 1 to 4095 bytes
 

@@ -65,6 +65,7 @@ func (s *stream) about() stater {
 // Read implements [io.Reader].
 func (s *stream) Read(b []byte) (int, error) {
 	c, p := s.beginRead(s.about())
+	defer c.end()
 	n, err := s.inner.(io.Reader).Read(b)
 	c.end()
 	fresh := s.fresh(int64(n))
@@ -166,6 +167,7 @@ func (s *streamFile) Read(b []byte) (int, error) { return (*stream)(s).Read(b) }
 // Stat implements [fs.File].
 func (s *streamFile) Stat() (fs.FileInfo, error) {
 	c := s.beginStat()
+	defer c.end()
 	info, err := s.inner.(fs.File).Stat()
 	c.end()
 	c.count(opStat, err)
@@ -175,6 +177,7 @@ func (s *streamFile) Stat() (fs.FileInfo, error) {
 // Close implements [io.Closer].
 func (s *stream) Close() error {
 	c := s.close()
+	defer c.end()
 	err := s.inner.(io.Closer).Close()
 	c.end()
 	c.failed(err)
@@ -190,6 +193,7 @@ func (s *streamCloser) Close() error { return (*stream)(s).Close() }
 // ReadDir implements [fs.ReadDirFile].
 func (s *streamDir) ReadDir(n int) ([]fs.DirEntry, error) {
 	c := s.beginList()
+	defer c.end()
 	entries, err := s.inner.(fs.ReadDirFile).ReadDir(n)
 	c.end()
 	if err == io.EOF {
@@ -214,6 +218,7 @@ func (s *streamSeeker) Seek(offset int64, whence int) (int64, error) {
 // ReadAt implements [io.ReaderAt].
 func (s *streamReaderAt) ReadAt(b []byte, off int64) (int, error) {
 	c, p := s.beginRead((*stream)(s).about())
+	defer c.end()
 	n, err := s.inner.(io.ReaderAt).ReadAt(b, off)
 	c.end()
 	c.moved(in, int64(n), err)
@@ -230,6 +235,7 @@ func (s *streamWriterTo) WriteTo(w io.Writer) (int64, error) {
 		p = s.passNow((*stream)(s).about())
 		c = s.begin(p.kind)
 	}
+	defer c.end()
 	n, err := s.inner.(io.WriterTo).WriteTo(w)
 	c.end()
 	fresh := (*stream)(s).fresh(n)
