@@ -92,6 +92,10 @@ func (f *fileSystem) Open(name string) (fs.File, error) {
 	if bare, ok := inner.(*os.File); ok {
 		return openedFile(v, &c, bare), nil
 	}
+	if ours, ok := inner.(counted); ok && ours.countedBy(v.probe) {
+		c.kind = untimed // the inner one opens by the probe, which has counted it
+		return inner, nil
+	}
 	c.end()
 	c.opened(f.path(name), nil)
 	if v.probe == nil {
@@ -206,7 +210,8 @@ func (f *fileSystem) Sub(dir string) (fs.FS, error) { return f.sub(f, dir) }
 func (f *fileSystem) sub(whole allButSub, dir string) (fs.FS, error) {
 	inner, ok := f.inner.(fs.SubFS)
 	if !ok {
-		return fs.Sub(withoutSub{whole}, dir)
+		below, err := fs.Sub(withoutSub{whole}, dir)
+		return f.view.part(below), err
 	}
 	below, err := inner.Sub(dir)
 	if err != nil {
@@ -214,6 +219,37 @@ func (f *fileSystem) sub(whole allButSub, dir string) (fs.FS, error) {
 	}
 	return f.view.newFS(below, path.Join(filepath.ToSlash(f.dir), dir)), nil
 }
+
+// A part is what package io/fs makes of a part of a file system that has no Sub: a
+// type of its own, of which nobody could tell that its operations are counted.
+type part struct {
+	partFS
+	view View
+}
+
+// partFS is what package io/fs gives it. It has a Sub, but no Stat.
+type partFS interface {
+	fs.ReadFileFS
+	fs.ReadDirFS
+	fs.GlobFS
+	fs.ReadLinkFS
+}
+
+func (v View) part(below fs.FS) fs.FS {
+	if below, ok := below.(partFS); ok {
+		return &part{below, v}
+	}
+	return below
+}
+
+// Sub implements [fs.SubFS].
+func (s *part) Sub(dir string) (fs.FS, error) {
+	below, err := fs.Sub(s.partFS, dir)
+	return s.view.part(below), err
+}
+
+// countedBy says whether the probe counts the operations.
+func (s *part) countedBy(p *Probe) bool { return s.view.probe == p }
 
 // By what they lack, these have package io/fs do what it does for an inner file
 // system that lacks it too.
@@ -253,7 +289,7 @@ func (d *dirFS) ReadFile(name string) ([]byte, error) {
 	bare, ok := f.(*os.File)
 	if err != nil || !ok {
 		if _, tried := errors.AsType[syscall.Errno](err); !tried {
-			return fs.ReadFile(d.inner, name) // for its own word on the name
+			return d.fileSystem.readFile(d.inner.(fs.ReadFileFS), name) // for its own word on the name
 		}
 		return nil, err
 	}

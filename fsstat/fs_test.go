@@ -295,3 +295,48 @@ func TestFSAsItIs(t *testing.T) {
 		t.Error("another probe does not count what the first one does")
 	}
 }
+
+// An openerFS opens by the probe.
+type openerFS struct {
+	files View
+	dir   string
+}
+
+func (o openerFS) Open(name string) (fs.File, error) {
+	f, err := o.files.Open(filepath.Join(o.dir, name))
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// What a probe counts already is counted once, whatever it is inside of.
+func TestFSOfCounted(t *testing.T) {
+	files, check := counting(t)
+	dir := t.TempDir()
+	for _, name := range []string{"x", "s/x", "s/s/x"} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, content(100), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	below := must[fs.FS](t)(fs.Sub(files.DirFS(dir), "s"))
+	for what, fsys := range map[string]fs.FS{
+		"a folder's part":     below,
+		"a part of that":      must[fs.FS](t)(fs.Sub(below, "s")),
+		"the part as a whole": must[fs.FS](t)(fs.Sub(below, ".")),
+	} {
+		if files.FS(fsys) != fsys {
+			t.Errorf("%s is wrapped twice", what)
+		}
+		must[[]byte](t)(fs.ReadFile(files.FS(fsys), "x"))
+		check(Counts{Opens: 1, Reads: 2, BytesRead: 100})
+	}
+	f := must[fs.File](t)(files.FS(openerFS{files, dir}).Open("x"))
+	if _, ok := f.(*File); !ok {
+		t.Errorf("got a %T, want the probe's own file", f)
+	}
+	must[[]byte](t)(io.ReadAll(f))
+	f.Close()
+	check(Counts{Opens: 1, Reads: 2, BytesRead: 100})
+}
