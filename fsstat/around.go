@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/tidestaff/tidestaff/probe"
 )
@@ -145,6 +146,7 @@ func (a *around) start() {
 	}
 	a.core.Absent(descAround.Name, "")
 	a.core.Absent(lostName, "")
+	a.core.Absent(openName, "")
 	a.mu.Lock()
 	clear(a.uneven) // what the last watch left
 	err := a.watch.open()
@@ -162,7 +164,7 @@ func (a *around) start() {
 		a.rows.Get(f.path) // a folder that is watched has a row
 		a.follow(f)
 	}
-	a.watch.follow(a.look)
+	a.watch.follow(func() { a.look() })
 }
 
 func (a *around) stop() {
@@ -182,6 +184,10 @@ func (f *folder) absence() string { return descAround.Name + " in " + f.path }
 
 // lostName is the name under which it is said that names were lost.
 var lostName = descAround.Name + " (names)"
+
+// openName is the name under which it is said that some are not known to be the
+// probe's own or not.
+var openName = descAround.Name + " (under way)"
 
 // follow sees to it that what is at the path of a folder now is watched: it may
 // have been made, removed, renamed or replaced.
@@ -260,23 +266,52 @@ func (a *around) tell(e dirEvent) {
 	}
 }
 
-// look takes what the kernel has told by now, and counts what is certain. An open
-// of the probe's own that is under way may have been told of and not be made yet.
-// When none is, all is known: what was not told is what the kernel took for one
-// with another, and no debt of later ones.
-func (a *around) look() {
+// look takes what the kernel has told by now, and counts what is certain; it
+// returns how many opens are left of which that is not known. An open of the
+// probe's own that is under way may have been told of and not be made yet. When
+// none is, all is known: what was not told is what the kernel took for one with
+// another, and no debt of later ones.
+func (a *around) look() (open int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.watch.drain(a.tell)
 	for path, b := range a.uneven {
-		if n := b.told - b.ours - a.under; n > b.said {
-			a.rows.Get(path).Add(n - b.said)
-			b.said = n
+		n := b.told - b.ours - b.said
+		if sure := n - a.under; sure > 0 {
+			a.rows.Get(path).Add(sure)
+			b.said += sure
+			n = a.under
 		}
+		open += max(n, 0)
 	}
 	if a.under == 0 {
 		clear(a.uneven)
 	}
+	return open
+}
+
+// A reading waits so often and so long for a moment at which all is known. An open
+// takes microseconds, but at a FIFO it may wait for ever.
+const (
+	looks    = 20
+	patience = time.Millisecond
+)
+
+// settle looks until all is known, and says how much is not in the end.
+func (a *around) settle() {
+	reason := ""
+	for n := range looks {
+		open := a.look()
+		if open == 0 {
+			reason = ""
+			break
+		}
+		reason = fmt.Sprintf("opens of the probe's own were under way, so that it is not known of %d more whose they are", open)
+		if n < looks-1 {
+			time.Sleep(patience)
+		}
+	}
+	a.core.Absent(openName, reason)
 }
 
 // sample brings the counters up to date.
@@ -284,7 +319,7 @@ func (a *around) sample() {
 	if a == nil || !a.tells() {
 		return
 	}
-	a.look()
+	a.settle()
 	for _, f := range a.folders {
 		a.follow(f)
 	}

@@ -119,13 +119,15 @@
 //
 // WatchDirs accuses none of the probe's own opens, by whatever name: a folder is
 // recognised by its number, and a file by the path that the kernel has for it, so
-// that links, another working folder and a renamed parent make no difference. It
-// cannot tell who opened: other processes are in it, and what an fs.FS opens in a
-// ReadFile of its own. It is a lower bound, since the kernel takes two equal events
-// in a row for one, and since an open of the probe's own that is under way may be
-// the one that the kernel tells of: of each path as many are left out until that
-// ends. A folder that is not there, or is removed, renamed or replaced, is looked
-// for at each reading; the [Gap] then says that it does not know all.
+// that links, another working folder and a renamed parent make no difference. A
+// file that is renamed while it is opened has another, and so has one that an OpenBy
+// renames. It cannot tell who opened: other processes are in it, and what an fs.FS
+// opens in a ReadFile of its own or for a file of a type of its own. It is a lower
+// bound, since the kernel takes two equal events in a row for one, and since an open
+// of the probe's own that is under way may be the one that the kernel tells of: of
+// each path as many are left out, a reading waits up to 20 ms for them to end, and
+// the [Gap] says of how many it is not known. It also says so if a folder is not
+// there, or is removed, renamed or replaced, which is looked for at each reading.
 //
 // A [File] keeps the fast paths of *os.File: io.Copy to a file or a connection,
 // io.CopyN to a connection, http.ServeContent, http.FileServer by package fshttp,
