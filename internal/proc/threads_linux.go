@@ -141,7 +141,8 @@ func (t *Threads) list() error {
 	if !t.found && len(t.open) == 0 {
 		return fmt.Errorf("%s: %w", t.dir, syscall.ENOENT)
 	}
-	t.exist, t.over, t.found = len(t.tids), len(t.tids) > maxThreads, true
+	// One may have ended after its counter was read and before the list was made.
+	t.exist, t.over, t.found = max(len(t.tids), len(t.open)), len(t.tids) > maxThreads, true
 	return nil
 }
 
