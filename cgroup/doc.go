@@ -140,14 +140,14 @@
 // repository's bench/ has the rows that are named here, beside other readers.
 //
 // Of every ten samples, nine read two numbers, the resident set and the group's
-// charge: half more than the bare system calls for the same files (Cheap). The
+// charge: a quarter more than the bare system calls for the same files (Cheap). The
 // tenth also reads the group's split, its events and tasks, and the Go runtime's
 // memory: a fifth more than those (Rich). A reading reads everything, limits at
 // most every 100 ms: a third more than those of its files, some of which is the
 // mark that it sets back (Reading). Most of both are two files, status and
 // memory.stat, for each of which the kernel needs five to ten times as long as for
 // one with a few numbers (RSSSplit and GroupSplit; RSS and GroupUsage). Others need
-// 7 to 12 times as long as a reading, for less (Everything).
+// 7 to 15 times as long as a reading, for less (Everything).
 //
 // That is with warm caches, one after the other. A sampler that wakes a thousand
 // times a second finds them cold: five to ten times the two bare reads for a mean
