@@ -161,7 +161,7 @@ func (f *fileSystem) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	c := f.view.begin(callReadDir)
 	defer c.end()
-	f.view.folder(f.path(name))
+	defer f.view.folder(f.path(name)).end()
 	entries, err := inner.ReadDir(name)
 	c.end()
 	c.listed(f.path(name), err)

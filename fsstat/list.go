@@ -8,7 +8,7 @@ import (
 // ReadDir is os.ReadDir: an open and a directory read.
 func (v View) ReadDir(name string) ([]fs.DirEntry, error) {
 	c := v.begin(callReadDir)
-	v.folder(name)
+	defer v.folder(name).end()
 	entries, err := os.ReadDir(name)
 	c.end()
 	c.listed(name, err)

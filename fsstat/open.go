@@ -30,7 +30,7 @@ func (v View) CreateTemp(dir, pattern string) (*File, error) {
 
 // OpenInRoot is os.OpenInRoot.
 func (v View) OpenInRoot(dir, name string) (*File, error) {
-	v.folder(dir)
+	defer v.folder(dir).end()
 	return v.open(filepath.Join(dir, name), os.O_RDONLY, func() (*os.File, error) { return os.OpenInRoot(dir, name) })
 }
 

@@ -3,6 +3,7 @@ package fsstat
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,14 +19,15 @@ import (
 type opening struct {
 	probe *Probe
 	name  string
-	noted bool // by that name, when it began
+	noted noted // by that name, when it began
 }
 
 // folder notes the open of a folder, of which the kernel does not tell.
-func (v View) folder(name string) {
-	if v.probe != nil {
-		v.probe.notes.add(name)
+func (v View) folder(name string) noted {
+	if v.probe == nil {
+		return noted{}
 	}
+	return v.probe.notes.begin(name)
 }
 
 // opening begins one of a name; empty if the opened file is to say it.
@@ -35,16 +37,19 @@ func (v View) opening(name string) opening {
 		return opening{}
 	}
 	p.around.enter()
-	return opening{p, name, name != "" && p.notes.add(name)}
+	if name == "" {
+		return opening{probe: p}
+	}
+	return opening{p, name, p.notes.begin(name)}
 }
 
 // done ends it with the file, if there is one at hand, or an error. It is noted
-// now if it was not when it began, or if it turns out to have another name: one
-// that is under way when notes begin or end must not be missing in them.
+// now if it was not when it began, or if it turns out to have another name.
 func (o opening) done(file any, err error) {
-	if o.probe == nil || o.probe.around == nil && !o.probe.notes.on.Load() {
+	if o.probe == nil || o.probe.around == nil && !noting.Load() {
 		return
 	}
+	defer o.noted.end()
 	conn, _ := file.(syscall.Conn)
 	name := o.name
 	if f, ok := file.(*os.File); ok && f != nil {
@@ -53,8 +58,8 @@ func (o opening) done(file any, err error) {
 		name = failed.Path
 	}
 	o.probe.around.leave(name, conn, err)
-	if !o.noted || name != o.name {
-		o.probe.notes.add(name)
+	if o.noted == (noted{}) || name != o.name {
+		o.probe.notes.begin(name).end()
 	}
 }
 
@@ -76,49 +81,82 @@ func isOpenError(err error) bool {
 // turns out to have another name than it was opened by has both. It keeps all, and is
 // for tests: package fsstattest compares them with those that package os has
 // opened. Through a nil Probe none is.
+//
+// Missing is an open that is under way at the call and at the return, if it was so
+// at the first call in the process, or if only the file tells the name (CreateTemp).
 func (p *Probe) Opened(do func()) map[string]int64 {
-	n := &note{map[string]int64{}}
-	if p != nil {
-		p.notes.begin(n)
-		defer p.notes.end(n)
+	noting.Store(true)
+	if p == nil {
+		do()
+		return map[string]int64{}
 	}
+	n := p.notes.keep()
+	defer p.notes.drop(n)
 	do()
 	return n.names
 }
 
+// noting says that somebody in the process has asked for the names. Probes keep
+// those that are under way from then on: an open that began before the notes may
+// be told of after their beginning.
+var noting atomic.Bool
+
 // notes are what is kept of the names that are opened.
 type notes struct {
-	on atomic.Bool
-
-	mu sync.Mutex // guards what follows, and the names of each
-	of []*note
+	mu    sync.Mutex       // guards what follows, and the names of each
+	under map[string]int64 // how many opens of a name are under way
+	of    []*note
 }
 
 type note struct{ names map[string]int64 }
 
-func (n *notes) begin(one *note) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.of = append(n.of, one)
-	n.on.Store(true)
+// noted is an open that the notes hold for under way. The zero noted is none.
+type noted struct {
+	notes *notes
+	name  string // cleaned
 }
 
-func (n *notes) end(one *note) {
+func (n *notes) keep() *note {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	one := &note{map[string]int64{}}
+	maps.Copy(one.names, n.under)
+	n.of = append(n.of, one)
+	return one
+}
+
+func (n *notes) drop(one *note) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.of = slices.DeleteFunc(n.of, func(o *note) bool { return o == one })
-	n.on.Store(len(n.of) > 0)
 }
 
-// add notes a name, if somebody keeps notes.
-func (n *notes) add(name string) bool {
-	if !n.on.Load() {
-		return false
+// begin notes the open of a name, if somebody has ever asked.
+func (n *notes) begin(name string) noted {
+	if !noting.Load() {
+		return noted{}
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, one := range n.of {
-		one.names[filepath.Clean(name)]++
+	name = filepath.Clean(name)
+	if n.under == nil {
+		n.under = map[string]int64{}
 	}
-	return len(n.of) > 0
+	n.under[name]++
+	for _, one := range n.of {
+		one.names[name]++
+	}
+	return noted{n, name}
+}
+
+func (o noted) end() {
+	if o.notes == nil {
+		return
+	}
+	o.notes.mu.Lock()
+	defer o.notes.mu.Unlock()
+	o.notes.under[o.name]--
+	if o.notes.under[o.name] == 0 {
+		delete(o.notes.under, o.name)
+	}
 }

@@ -16,7 +16,7 @@ type Root struct {
 
 // OpenRoot is os.OpenRoot. Opening the folder is not counted.
 func (v View) OpenRoot(name string) (*Root, error) {
-	v.folder(name)
+	defer v.folder(name).end()
 	r, err := os.OpenRoot(name)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (r *Root) OpenFile(name string, flag int, perm fs.FileMode) (*File, error) 
 
 // OpenRoot is that of *os.Root. The root below counts as this one does.
 func (r *Root) OpenRoot(name string) (*Root, error) {
-	r.view.folder(r.path(name))
+	defer r.view.folder(r.path(name)).end()
 	below, err := r.Root.OpenRoot(name)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -405,6 +406,7 @@ func ExampleAround() {
 // What the service opens through the probe on another goroutine, also while the
 // log begins and ends, did not go around it.
 func TestAroundBackground(t *testing.T) {
+	around(t, fsstat.Options{}, func(*fsstat.Probe) {}) // or skip
 	p := fsstat.New(fsstat.Options{})
 	path := filepath.Join(t.TempDir(), "polled")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -419,6 +421,7 @@ func TestAroundBackground(t *testing.T) {
 				return
 			default:
 				_, _ = p.ReadFile(path)
+				_, _ = p.ReadDir(filepath.Dir(path))
 			}
 		}
 	}()
@@ -433,4 +436,42 @@ func TestAroundBackground(t *testing.T) {
 	}
 	close(stop)
 	<-done
+}
+
+// An open that began before and ends after did not go around the probe either,
+// though package os tells of it in between.
+func TestAroundSlow(t *testing.T) {
+	around(t, fsstat.Options{}, func(*fsstat.Probe) {}) // or skip
+	p := fsstat.New(fsstat.Options{})
+	path := filepath.Join(t.TempDir(), "slow")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	begun, open, opened, end := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
+	var caller sync.WaitGroup
+	caller.Go(func() {
+		f, err := p.In(t.Context()).OpenBy(path, func() (*os.File, error) {
+			close(begun)
+			<-open
+			f, err := os.Open(path)
+			close(opened)
+			<-end
+			return f, err
+		})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_ = f.Close()
+	})
+	<-begun
+	g, err := Around(p, func() {
+		close(open)
+		<-opened
+	})
+	close(end)
+	caller.Wait()
+	if err != nil || g.Opens != 0 {
+		t.Errorf("got %v, error %v, want no open", g, err)
+	}
 }
