@@ -83,11 +83,10 @@ func TestThousandsOfWindows(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for tries := 0; runtime.NumGoroutine() > goroutines; tries++ {
-		if tries == 1000 { // the workers end a moment after Wait returns
+	for deadline := time.Now().Add(time.Minute); runtime.NumGoroutine() > goroutines; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) { // the workers end a moment after Wait returns
 			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), goroutines)
 		}
-		time.Sleep(time.Millisecond)
 	}
 	if got := heap() - start; got > 256<<10 {
 		t.Errorf("4,000 windows left %d KB behind", got>>10)
