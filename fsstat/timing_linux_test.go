@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -133,24 +134,23 @@ func TestConnectionUntimed(t *testing.T) {
 			must[int64](t)(f.ReadFrom(c))
 		},
 	} {
-		go func() {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			defer c.Close()
+		c := must[net.Conn](t)(net.Dial("tcp", l.Addr().String()))
+		other := must[net.Conn](t)(l.Accept())
+		var end sync.WaitGroup
+		end.Go(func() {
+			defer other.Close()
 			time.Sleep(waited)
 			if what == "from it" {
-				_, _ = c.Write(make([]byte, 100))
+				_, _ = other.Write(make([]byte, 100))
 				time.Sleep(waited)
 				return
 			}
-			_, _ = io.Copy(io.Discard, c)
-		}()
-		c := must[net.Conn](t)(net.Dial("tcp", l.Addr().String()))
+			_, _ = io.Copy(io.Discard, other)
+		})
 		w := watch(t, p)
 		do(c)
 		c.Close()
+		end.Wait()
 		if got := timed(w.Close()); got["copy"] != 0 {
 			t.Errorf("%s: got %v timed, want no copy", what, got)
 		}
