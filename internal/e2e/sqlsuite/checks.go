@@ -225,7 +225,7 @@ func Interrupted(p *sqlitetrace.Probe, method string, with error) (context.Conte
 	returned := make(chan struct{})
 	var looking sync.WaitGroup
 	looking.Go(func() {
-		for !runs(p, method, Soon) {
+		for runs := running(p, method, Soon); !runs(); {
 			select {
 			case <-returned:
 				return
