@@ -47,12 +47,11 @@ func TestStallNamesFile(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	s := longest(t, w.Close(), true)
 	reads := func(o probe.Overlap) bool {
 		return o.Role == "background:reload" && o.Duration > 900*time.Millisecond
 	}
-	if !slices.ContainsFunc(s.Overlaps, reads) {
-		t.Errorf("got %q with %+v, want the read of the reload in flight", s.Text, s.Overlaps)
+	stalls := lag.StallsOf(w.Close()) // a busy machine may have made others
+	if !slices.ContainsFunc(stalls, func(s lag.Stall) bool { return s.Loop && slices.ContainsFunc(s.Overlaps, reads) }) {
+		t.Errorf("got %+v, want one of the loop with the read of the reload in flight", stalls)
 	}
-	t.Log(s.Text, s.Overlaps)
 }

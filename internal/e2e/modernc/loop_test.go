@@ -49,7 +49,7 @@ func TestLoopBehindWriter(t *testing.T) {
 		}
 		l, _ := lag.LoopStatsOf(r, "")
 		if scheduler, loop = s.Total.Max, l.Total.Max; scheduler < min(held/2, loop/2) {
-			wantHolder(t, longest(t, r, true))
+			wantHolder(t, behindWriter(t, r))
 			return
 		}
 	}
@@ -70,10 +70,21 @@ func wantLoopStall(t *testing.T, r *probe.Reading) {
 	if l.Total.Max < least || l.BeatGap < least {
 		t.Errorf("got a lag of %v and a gap of %v in the loop, want at least %v", l.Total.Max, l.BeatGap, least)
 	}
-	stall := longest(t, r, true)
-	if !inFlight(stall, "statement", "insert", "background:actor") || !strings.Contains(stall.Text, "in flight: ") {
-		t.Errorf("got %+v, want the statement that waits", stall)
+	if stall := behindWriter(t, r); !strings.Contains(stall.Text, "in flight: ") {
+		t.Errorf("got %q, want what is in flight", stall.Text)
 	}
+}
+
+// behindWriter is the stall of the loop with the statement that waits in flight: a
+// busy machine may have made others, and longer ones.
+func behindWriter(t *testing.T, r *probe.Reading) lag.Stall {
+	t.Helper()
+	stalls := lag.StallsOf(r)
+	i := slices.IndexFunc(stalls, func(s lag.Stall) bool { return s.Loop && inFlight(s, "statement", "insert", "background:actor") })
+	if i < 0 {
+		t.Fatalf("got %+v, want one with the statement that waits", stalls)
+	}
+	return stalls[i]
 }
 
 // wantHolder wants a stall to be the application's, and to name who holds the lock.
