@@ -2,6 +2,7 @@ package sqlitetrace
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/tidestaff/tidestaff/internal/sqlplan"
 	"github.com/tidestaff/tidestaff/probe"
@@ -29,4 +30,22 @@ func (p *Probe) AtRest() error {
 		}
 	}
 	return nil
+}
+
+// PassesUnseen tells whether a hold that ends, beside somebody who looks for the
+// holders, is for a while neither on the ledger nor among the ended.
+func PassesUnseen() bool {
+	l, h, done := new(ledger), new(hold), make(chan struct{})
+	l.current.Store(h)
+	l.waiters.Store(1)
+	l.mu.Lock() // as who looks does
+	go func() { l.pass(pastHold{by: h}); close(done) }()
+	unseen := false
+	for range 1000 {
+		runtime.Gosched()
+		unseen = unseen || l.current.Load() == nil
+	}
+	l.mu.Unlock()
+	<-done
+	return unseen || l.current.Load() != nil || l.n != 1
 }

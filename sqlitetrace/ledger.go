@@ -119,18 +119,22 @@ func (x *execution) settleLock(end int64, keep bool) {
 			l.waiters.Add(1) // on behalf of the one that is displaced
 		}
 		l.waiters.Add(-1)
+	case got && waiting: // what it held was never on the ledger, or is no more
+		l.waiters.Add(-1)
+		c.hold.record(from, end, c.shard)
+		l.keep(c.hold.past(from, end))
 	case waiting:
 		l.waiters.Add(-1)
-	case !got || !keep:
+	case !got:
 		l.leave(&c.hold)
+	case !keep:
+		c.hold.record(from, end, c.shard)
+		l.pass(c.hold.past(from, end))
 	}
-	switch {
-	case got && keep:
+	if got && keep {
 		c.holding, c.heldSince = true, from
 		c.hold.sure.Store(end)
 		c.doubt(x, end)
-	case got:
-		l.held(c, from, end)
 	}
 	x.bid = bidNone
 }
@@ -149,25 +153,33 @@ func (c *conn) releaseLock(end int64) {
 		return
 	}
 	c.holding = false
-	l, h := c.db.ledger, &c.hold
-	if refuted := h.sure.Swap(0) < 0; refuted { // and taken off the ledger
-		h.record(c.heldSince, end, c.shard)
-	} else {
-		l.leave(h)
-		l.held(c, c.heldSince, end)
+	h := &c.hold
+	h.record(c.heldSince, end, c.shard)
+	if refuted := h.sure.Swap(0) < 0; !refuted { // otherwise it was taken off the ledger
+		c.db.ledger.pass(h.past(c.heldSince, end))
 	}
 	h.failed.Store(0)
 	h.ending.Store(false)
 }
 
-// held records a hold that has ended, and keeps it for those who wait now.
-func (l *ledger) held(c *conn, start, end int64) {
-	c.hold.record(start, end, c.shard)
-	l.keep(pastHold{&c.hold, c.hold.series.Load(), start, end})
-}
-
 func (h *hold) record(start, end int64, shard int) {
 	h.series.Load().holds().RecordShard(shard, end-start)
+}
+
+// past is the hold when it has ended.
+func (h *hold) past(start, end int64) pastHold { return pastHold{h, h.series.Load(), start, end} }
+
+// pass takes a hold that has ended off the ledger, and keeps it for those who wait
+// now: who looks for the holders finds it either still there or among the ended.
+func (l *ledger) pass(h pastHold) {
+	if l.waiters.Load() <= 0 {
+		l.leave(h.by)
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.leave(h.by)
+	l.put(h)
 }
 
 // keep keeps a hold that has ended for those who wait now.
@@ -177,6 +189,11 @@ func (l *ledger) keep(h pastHold) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.put(h)
+}
+
+// put is called with the lock.
+func (l *ledger) put(h pastHold) {
 	slot := &l.past[l.n%pastHolds]
 	l.lost = slot.end
 	*slot = h

@@ -426,3 +426,10 @@ func TestLedgerForgets(t *testing.T) {
 		})
 	})
 }
+
+// TestHoldPasses: somebody who has waited for a hold must find it at any time.
+func TestHoldPasses(t *testing.T) {
+	if sqlitetrace.PassesUnseen() {
+		t.Error("a hold that has ended is nowhere for a while")
+	}
+}

@@ -69,8 +69,7 @@ func (l *ledger) refute(x *execution, end int64) {
 		return
 	}
 	if h.sure.CompareAndSwap(sure, -past.end) { // it is still the same hold
-		l.leave(h)
-		l.keep(past)
+		l.pass(past)
 	}
 }
 
