@@ -42,12 +42,18 @@ func Write(w io.Writer, o Options, t *report.Table, pivots ...func(column string
 		pivots = append(pivots, functions, labels)
 	}
 	for _, c := range t.Columns {
+		if c.Report == nil {
+			continue // it did not take place
+		}
 		title, run := c.Title, c.Report
 		if n := len(run.Runs); n > 0 {
 			title, run = fmt.Sprintf("%s, the first of %d runs", title, n), run.Runs[0]
 		}
 		for _, pivot := range pivots {
 			p := pivot(title)
+			if run.Part(p.Part) == nil {
+				p.Part = "" // the column is that part itself
+			}
 			write := p.WriteTerminal
 			if o.Markdown {
 				write = p.WriteMarkdown
