@@ -27,17 +27,17 @@ const (
 // [Options].ShowArguments, without which there are none.
 const AttrParameter = "db.query.parameter."
 
-// bound has the arguments for the event of a slow statement, if it shows them.
-// They are the caller's and only valid during the call: see wrapRows.
+// bound has the arguments for the event of a slow statement, if it shows them, and
+// for countEach. They are the caller's and only valid during the call: see wrapRows.
 func (x *execution) bound(args []driver.NamedValue) {
-	if x.series != nil && x.conn.probe.shows {
+	if x.series != nil && (x.conn.probe.shows || x.conn.probe.each != nil) {
 		x.args = args
 	}
 }
 
 // boundNumbered is bound for a call of the old kind.
 func (x *execution) boundNumbered(args []driver.Value) {
-	if x.series != nil && x.conn.probe.shows {
+	if x.series != nil && (x.conn.probe.shows || x.conn.probe.each != nil) {
 		x.args = numbered(args)
 	}
 }
@@ -52,8 +52,8 @@ func numbered(args []driver.Value) []driver.NamedValue {
 }
 
 // keptArguments copies what is shown of arguments that outlive their call.
-func keptArguments(args []driver.NamedValue) []driver.NamedValue {
-	if len(args) == 0 {
+func (p *Probe) keptArguments(args []driver.NamedValue) []driver.NamedValue {
+	if !p.shows || len(args) == 0 {
 		return nil
 	}
 	kept := slices.Clone(args[:min(len(args), maxArguments+1)])
@@ -72,6 +72,9 @@ func keptArguments(args []driver.NamedValue) []driver.NamedValue {
 
 // parameters appends the arguments as attributes.
 func (x *execution) parameters(attrs []probe.Attr) []probe.Attr {
+	if !x.conn.probe.shows {
+		return attrs
+	}
 	for i, a := range x.args {
 		key := AttrParameter + a.Name
 		if a.Name == "" {

@@ -94,6 +94,13 @@
 // That no request reads a table from end to end is then a look at a window's
 // metrics: no series of full_scans has that table and the role "request".
 //
+// Each statement by itself, if [Options].Statements asks for it:
+//
+//   - tidestaff.db.statements: statements executed, by method, role, text without
+//     literals, line of the service, a hash of their arguments and literals, and the
+//     class of their plan if that was asked for. A detail: it never leaves the process
+//     by itself. Budgets of duplicates and snapshots (package probetest) are made from it.
+//
 // A statement that spends [Options].Slow or longer in the driver makes an event
 // tidestaff.db.slow, with its method and role, where its time went
 // (tidestaff.db.call, .step, .close, .idle and .lock_wait, in seconds), its rows,

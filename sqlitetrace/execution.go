@@ -37,7 +37,7 @@ type execution struct {
 	outcome outcome
 	failure class               // for outcomeRan
 	waited  int64               // ns, for the write lock
-	args    []driver.NamedValue // for emitSlow; nil unless it shows them
+	args    []driver.NamedValue // nil unless something tells of them; see bound
 }
 
 // An outcome says whether a call counts.
@@ -171,6 +171,7 @@ func (x *execution) began(ns int64) {
 		if x.plan != nil {
 			x.series.planned(x.plan)
 		}
+		x.countEach()
 	}
 	x.op.AddQueries(n, ns, 0)
 }

@@ -1,6 +1,7 @@
 package sqlitetrace
 
 import (
+	"database/sql/driver"
 	"fmt"
 	"runtime"
 
@@ -49,3 +50,6 @@ func PassesUnseen() bool {
 	<-done
 	return unseen || l.current.Load() != nil || l.n != 1
 }
+
+// Hash is by what a statement's arguments are told apart.
+func (p *Probe) Hash(text string, args []driver.NamedValue) string { return p.hash(text, args) }

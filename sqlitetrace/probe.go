@@ -1,6 +1,7 @@
 package sqlitetrace
 
 import (
+	"hash/maphash"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -53,6 +54,11 @@ type Options struct {
 	// find those that read whole tables; the zero value asks nothing. It is for
 	// tests and benchmarks.
 	Plans Plans
+	// Statements has each statement counted by itself, by text, method, role, line,
+	// arguments and plan, up to so many of them; further ones share one series. It
+	// is what budgets of duplicates and snapshots are made from, and for tests: a
+	// statement takes some microseconds more. The zero value counts none.
+	Statements int
 	// DriverAs is what (*sql.DB).Driver answers; the zero value is the original
 	// driver.
 	DriverAs DriverAs
@@ -89,6 +95,9 @@ type Probe struct {
 	conns      conns
 	pools      pools
 	plans      Plans
+	each       *probe.Table[eachKey, probe.Counter] // nil unless asked for
+	seed       maphash.Seed                         // for each
+	skip       []string                             // Options.SkipPackages
 	scans      *probe.Table[scanKey, probe.Counter]
 	marked     atomic.Bool // there is a DB: connections remember their uses
 }
@@ -102,13 +111,14 @@ func New(o Options) *Probe {
 		p.system = systemSQLite
 	}
 	p.core.Name, p.core.Activity = o.Name, "statement"
-	p.core.Descs = slices.Concat(descs, txDescs, poolDescs, planDescs, pageDescs, checkpointDescs)
+	p.core.Descs = slices.Concat(descs, txDescs, poolDescs, planDescs, pageDescs, checkpointDescs, []*probe.Desc{descStatements})
 	p.core.Sample = p.sample
 	p.slow, p.driver = int64(o.Slow), o.DriverAs
 	p.shows = o.ShowArguments && o.Slow > 0
 	p.pools.open, p.pools.names = map[*pool]struct{}{}, map[string]*poolSeries{}
 	p.dbKey, p.databases.byKey, p.pairs = o.DBKey, map[string]*database{}, newPairs(p)
 	p.plans, p.scans = o.Plans, newScans(p)
+	p.each, p.seed, p.skip = newEach(p, o.Statements), maphash.MakeSeed(), slices.Clone(o.SkipPackages)
 	p.series = probe.NewSeries(o.MaxSeries, func(l *probe.Label) *series { return &series{probe: p, label: l} })
 	p.series.Skip(o.SkipPackages...)
 	return p

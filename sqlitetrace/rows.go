@@ -42,7 +42,7 @@ func (x *execution) wrapRows(inner driver.Rows, err error) (driver.Rows, error) 
 	x.series.cursors().active.Add(1)
 	r, exact := newRows(inner)
 	r.inner, r.x, r.call = inner, *x, call
-	r.x.args = keptArguments(x.args)
+	r.x.args = x.conn.probe.keptArguments(x.args)
 	r.timer = newStepTimer(x.conn.probe.timing, uint32(now))
 	x.conn.open.opened(r)
 	x.series = nil // the rows end it, and with it the bid for the lock

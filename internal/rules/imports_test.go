@@ -43,6 +43,7 @@ var grants = []grant{
 
 	{"lag", own + "probe", anywhere, "a leaf implements the contract"},
 	{"sqlitetrace", own + "probe", anywhere, "a leaf implements the contract"},
+	{"sqlitetrace", own + "internal/callsite", anywhere, "the line of a statement, where each is counted by itself"},
 	{"sqlitetrace", own + "internal/sqlplan", anywhere, "the plan of a statement before it runs, to find full scans"},
 	{"sqlitetrace", own + "internal/sqltext", anywhere, "what a statement's text says of it, and the text as people may see it"},
 	{"internal/sqlplan", own + "internal/sqltext", anywhere, "a text that SQLite takes for one statement, and the names in it"},

@@ -63,7 +63,7 @@ func (t *trial) noWrites() []finding {
 // noDuplicates judges statements that asked again what was known.
 func (t *trial) noDuplicates(allow []string) []finding {
 	all, found := t.statements("duplicates")
-	for _, s := range all {
+	for _, s := range joined(all) {
 		n, known := s.repeats(t.n)
 		switch {
 		case allowed(s, allow):

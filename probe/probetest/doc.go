@@ -91,10 +91,11 @@
 // few values for the percentile, a fake clock. A probe that was at work and counted
 // nothing has zero.
 //
-// Statements are known by text, method and role from what a database probe says of
-// each: with sqlitetrace, Options.Slow of 1 ns, which keeps the last 256. Their
-// arguments are not in it, so that [NoDuplicates] has no data on a statement with
-// parameters that is executed more than once. Literals and arguments are in no text.
+// Statements are known by text, method, role and line from what a database probe says
+// of each: with sqlitetrace, Options.Statements. Whether arguments and literals were
+// the same is known by a hash of them; they are in no text themselves. With
+// Options.Slow of 1 ns alone they are not known, so that [NoDuplicates] has no data
+// on a statement with parameters that is executed more than once.
 //
 // A check of scaling measures in rounds, each with all sizes in an order of chance,
 // always on fresh data and after a garbage collection. A sample handles as many

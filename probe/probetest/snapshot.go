@@ -33,7 +33,7 @@ const updateFlag = "update"
 // With -update (of a test binary whose TestMain calls [Main], or that has a flag of
 // that name), or with TIDESTAFF_UPDATE=1 in the environment, the file is written.
 //
-// It needs the statements' texts: with sqlitetrace, Options.Slow of 1 ns.
+// It needs the statements' texts: with sqlitetrace, Options.Statements.
 func Snapshot(t testing.TB, p probe.Probe, file string, op func()) {
 	t.Helper()
 	tr, ok := try(t, p, 1, op)
@@ -53,8 +53,9 @@ func Snapshot(t testing.TB, p probe.Probe, file string, op func()) {
 // snapshot is the statements as lines, in an order that a change of one of them
 // does not alter.
 func snapshot(list []*statement) []string {
+	list = joined(list) // a line is another one after any change above it
 	slices.SortFunc(list, func(a, b *statement) int {
-		return cmp.Or(cmp.Compare(a.text, b.text), cmp.Compare(a.place(), b.place()), cmp.Compare(a.role, b.role))
+		return cmp.Or(cmp.Compare(a.text, b.text), cmp.Compare(a.method, b.method), cmp.Compare(a.role, b.role))
 	})
 	var lines []string
 	for _, s := range list {

@@ -3,6 +3,7 @@ package probetest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 const (
 	metricStatements = "tidestaff.db.statements"
 	eventSlow        = "tidestaff.db.slow"
+	other            = "(other)" // the text of statements that are not kept apart
 	metricQueries    = "tidestaff.db.queries"
 
 	attrText      = "db.query.text" // without literals
@@ -75,11 +77,14 @@ type statements struct {
 func statementsOf(r *probe.Reading, ops int, roles []string) statements {
 	var all statements
 	for m := range r.Find(metricStatements) {
-		if n := int(m.Value); n > 0 && isOf(m, roles) {
+		switch n := int(m.Value); {
+		case n > 0 && m.Attr(attrText) == other:
+			all.lack = fmt.Sprintf("%d statements are beyond what is kept apart: with sqlitetrace, Options.Statements", n)
+		case n > 0 && isOf(m, roles):
 			all.add(m.Attr, n, 0)
 		}
 	}
-	if len(all.list) == 0 {
+	if len(all.list) == 0 && all.lack == "" {
 		all.fromEvents(r, roles)
 	}
 	all.scans(r)
@@ -117,7 +122,7 @@ func (all *statements) fromEvents(r *probe.Reading, roles []string) {
 		}
 	}
 	if known < total {
-		all.lack = fmt.Sprintf("the texts of %d of %d statements are known: with sqlitetrace, Options.Slow of 1 ns tells of the last 256", known, total)
+		all.lack = fmt.Sprintf("the texts of %d of %d statements are known: with sqlitetrace, Options.Statements tells of them", known, total)
 	}
 }
 
@@ -142,6 +147,32 @@ func (all *statements) add(attr func(string) string, n int, busy time.Duration) 
 		}
 		o.arguments[hash] += n
 	}
+}
+
+// joined puts together what a method executes at several lines: to ask again for
+// the same is one fault, wherever it is asked.
+func joined(list []*statement) (all []*statement) {
+	for _, s := range list {
+		i := slices.IndexFunc(all, func(o *statement) bool { return o.text == s.text && o.method == s.method && o.role == s.role })
+		if i < 0 {
+			first := *s
+			first.arguments = maps.Clone(s.arguments)
+			all = append(all, &first)
+			continue
+		}
+		o := all[i]
+		o.n += s.n
+		o.site, o.scan = o.site+", "+s.site, o.scan || s.scan
+		for hash, n := range s.arguments {
+			if o.arguments != nil {
+				o.arguments[hash] += n
+			}
+		}
+		if s.arguments == nil {
+			o.arguments = nil
+		}
+	}
+	return all
 }
 
 // scans marks the statements that scan, where their own record does not say so:

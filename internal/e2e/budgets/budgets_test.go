@@ -38,17 +38,18 @@ func TestMistakes(t *testing.T) {
 	}{
 		{"N+1", s.UsersOf, []probetest.Budget{probetest.AtMost("queries/op", 8), probetest.NoNPlusOne()}, []string{
 			"queries/op = 21, want at most 8",
-			"N+1: SELECT name FROM users WHERE id = ? by (*Store).UsersOf was executed 20 times in an operation",
-			"    20x  SELECT name FROM users WHERE id = ?",
+			"N+1: SELECT name FROM users WHERE id = ? by (*Store).UsersOf store_test.go:", " was executed 20 times in an operation",
+			"    20x  SELECT name FROM users WHERE id = ?", "16 identical, N+1? 4 different arguments",
 		}},
 		{"scan", s.Names, []probetest.Budget{probetest.NoFullScans("users")}, []string{
 			"full scan of users: 2x by (*Store).Names (request), want none",
-			"2x  SELECT name FROM users  (*Store).Names  request", "1 identical, FULL SCAN",
+			"1x  SELECT name FROM users  (*Store).Names  store_test.go:", "request  FULL SCAN",
 		}},
 		{"duplicates", s.Names, []probetest.Budget{probetest.NoDuplicates()}, []string{
-			"repeated 1x with the same arguments: SELECT name FROM users by (*Store).Names, want never"}},
+			"repeated 1x with the same arguments: SELECT name FROM users by (*Store).Names store_test.go:"}},
 		{"arguments", s.UsersOf, []probetest.Budget{probetest.NoDuplicates()}, []string{
-			"duplicates: no data: 20x SELECT name FROM users WHERE id = ? by (*Store).UsersOf, and nothing tells"}},
+			"repeated 16x with the same arguments: SELECT name FROM users WHERE id = ? by (*Store).UsersOf store_test.go:"}},
+		{"different arguments", s.EachUser, []probetest.Budget{probetest.NoDuplicates()}, nil},
 		{"write", s.Touch, []probetest.Budget{probetest.NoWrites()}, []string{
 			"rows changed 1x by (*Store).Touch (request), want never", "write lock held 1x by (*Store).Touch (request), want never"}},
 		{"file", s.Config, []probetest.Budget{probetest.NoFileReads()}, []string{"fs-reads/op = ", "fs-read-bytes/op = 10, want 0", "config  open 1, read "}},
@@ -64,6 +65,27 @@ func TestMistakes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTextsOnly: without the arguments there is no saying what was asked again.
+func TestTextsOnly(t *testing.T) {
+	s := openWith(t, 20, sqlitetrace.New(sqlitetrace.Options{Slow: 1}))
+	j := &judged{TB: t}
+	probetest.Within(j, s.sqlp, 1, s.as(t, "request", s.UsersOf), probetest.NoNPlusOne(), probetest.NoDuplicates())
+	j.want(t, "N+1: SELECT name FROM users WHERE id = ? by (*Store).UsersOf was executed 20 times in an operation",
+		"duplicates: no data: 20x SELECT name FROM users WHERE id = ? by (*Store).UsersOf, and nothing tells")
+	j = &judged{TB: t}
+	probetest.Within(j, s.sqlp, 1, s.as(t, "request", s.Names), probetest.NoDuplicates())
+	j.want(t, "repeated 1x with the same arguments: SELECT name FROM users by (*Store).Names, want never",
+		"2x  SELECT name FROM users  (*Store).Names  request", "1 identical")
+}
+
+// TestBeyond: statements that are not kept apart are no data.
+func TestBeyond(t *testing.T) {
+	s := openWith(t, 20, sqlitetrace.New(sqlitetrace.Options{Statements: 3}))
+	j := &judged{TB: t}
+	probetest.Within(j, s.sqlp, 1, s.as(t, "request", s.UsersOf), probetest.Exactly("queries/op", 21), probetest.NoDuplicates())
+	j.want(t, "duplicates: no data: 10 statements are beyond what is kept apart: with sqlitetrace, Options.Statements")
 }
 
 // TestNoData: a probe that is not wired up keeps no budget.
@@ -109,7 +131,7 @@ func TestReadsAround(t *testing.T) {
 }
 
 func TestSameAt(t *testing.T) {
-	sqlp := sqlitetrace.New(sqlitetrace.Options{Slow: 1})
+	sqlp := sqlitetrace.New(sqlitetrace.Options{Statements: 10_000})
 	at := func(t2 testing.TB, f func(*Store, context.Context) error) func(n int) func() {
 		return func(n int) func() {
 			s := openWith(t, n, sqlp)
@@ -120,7 +142,7 @@ func TestSameAt(t *testing.T) {
 	j := &judged{TB: t}
 	probetest.SameAt(j, sqlp, []int{1, 10, 100}, at(j, (*Store).UsersOf), "queries/op", "rows/op")
 	j.want(t, "queries/op depends on the size: 2 at 1, 11 at 10, 101 at 100",
-		"1, 10, 100x  SELECT name FROM users WHERE id = ?  (*Store).UsersOf  request", "rows/op depends on the size: 2 at 1, 20 at 10, 200 at 100")
+		"1, 10, 100x  SELECT name FROM users WHERE id = ?  (*Store).UsersOf  store_test.go:", "rows/op depends on the size: 2 at 1, 20 at 10, 200 at 100")
 }
 
 // TestSnapshot compares with a committed file; go test -update writes it.

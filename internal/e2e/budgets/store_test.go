@@ -38,7 +38,7 @@ type Store struct {
 // open makes a store of n jobs, five a user, with probes of its own.
 func open(t *testing.T, n int) *Store {
 	t.Helper()
-	return openWith(t, n, sqlitetrace.New(sqlitetrace.Options{Plans: sqlitetrace.PlansOnce, Slow: 1}))
+	return openWith(t, n, sqlitetrace.New(sqlitetrace.Options{Plans: sqlitetrace.PlansOnce, Statements: 10_000}))
 }
 
 func openWith(t *testing.T, n int, sqlp *sqlitetrace.Probe) *Store {
@@ -102,6 +102,16 @@ func (s *Store) UsersOf(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// EachUser asks for each user once.
+func (s *Store) EachUser(ctx context.Context) error {
+	for id := range 4 {
+		if _, err := s.query(ctx, "SELECT name FROM users WHERE id = ?", id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Joined asks for the same in one statement.

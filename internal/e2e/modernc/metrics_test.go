@@ -13,7 +13,7 @@ import (
 // TestEveryMetric has a program do a little of everything, and wants each metric
 // that the probe describes, and no other, to have been made.
 func TestEveryMetric(t *testing.T) {
-	p := sqlitetrace.New(sqlitetrace.Options{Plans: sqlitetrace.PlansOnce})
+	p := sqlitetrace.New(sqlitetrace.Options{Plans: sqlitetrace.PlansOnce, Statements: 1000})
 	w, err := p.Watch()
 	if err != nil {
 		t.Fatal(err)
