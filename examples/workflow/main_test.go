@@ -264,3 +264,33 @@ func BenchmarkTick(b *testing.B) {
 	tick()
 	probetest.Loop(b, tick, files, lag.New(lag.Options{Interval: 5 * time.Millisecond}))
 }
+
+// BenchmarkGrowth says how the cold tick grows from 625 to 10,000 jobs: its counts
+// of file operations, and the share of its CPU time that grows faster than n log n.
+//
+//	go test -run '^$' -bench Growth ./examples/workflow
+func BenchmarkGrowth(b *testing.B) {
+	files := fsstat.New(fsstat.Options{})
+	workspaces := map[int]*Workspace{} // a tick changes nothing in them
+	probetest.Scaling{Probes: []probe.Probe{files}, Limit: time.Minute}.Check(b, func(t testing.TB, n int) (op func()) {
+		ws := workspaces[n]
+		if ws == nil {
+			var err error
+			if ws, err = OpenWorkspace(tempDir(b), files, new(probe.Counter)); err != nil {
+				t.Fatal(err)
+			}
+			b.Cleanup(func() { _ = ws.Close() })
+			if err := submit(b.Context(), ws, n, placement); err != nil {
+				t.Fatal(err)
+			}
+			workspaces[n] = ws
+		}
+		m := NewManager(ws, "a")
+		m.Beat = -1 // or how many there are depends on the machine
+		return func() {
+			if got, err := m.Tick(); got != n || err != nil {
+				t.Errorf("got %d ready of %d, error %v", got, n, err)
+			}
+		}
+	})
+}

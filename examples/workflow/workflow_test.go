@@ -19,7 +19,7 @@ import (
 
 // tempDir is a temporary folder, in memory where the system has such a place:
 // thousands of files on a disk take seconds to make.
-func tempDir(t *testing.T) string {
+func tempDir(t testing.TB) string {
 	t.Helper()
 	if _, err := os.Stat("/dev/shm"); err != nil {
 		return t.TempDir()
