@@ -30,16 +30,21 @@ const AttrParameter = "db.query.parameter."
 // bound has the arguments for the event of a slow statement, if it shows them, and
 // for countEach. They are the caller's and only valid during the call: see wrapRows.
 func (x *execution) bound(args []driver.NamedValue) {
-	if x.series != nil && (x.conn.probe.shows || x.conn.probe.each != nil) {
+	if x.bindsArguments() {
 		x.args = args
 	}
 }
 
 // boundNumbered is bound for a call of the old kind.
 func (x *execution) boundNumbered(args []driver.Value) {
-	if x.series != nil && (x.conn.probe.shows || x.conn.probe.each != nil) {
+	if x.bindsArguments() {
 		x.args = numbered(args)
 	}
+}
+
+// bindsArguments tells whether anything looks at them.
+func (x *execution) bindsArguments() bool {
+	return x.series != nil && (x.conn.probe.shows || x.conn.probe.each != nil)
 }
 
 // numbered gives the arguments of a call of the old kind as those of a new one.

@@ -2,10 +2,10 @@ package sqlitetrace
 
 import (
 	"database/sql/driver"
-	"encoding/binary"
 	"hash/maphash"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -40,21 +40,14 @@ func newEach(p *Probe, limit int) *probe.Table[eachKey, probe.Counter] {
 		return nil
 	}
 	return probe.NewTable(limit, eachKey{}, func(k eachKey) *probe.Counter {
-		attrs := []probe.Attr{{Key: AttrSystem, Value: p.system}}
-		add := func(key, value string) {
-			if value != "" {
-				attrs = append(attrs, probe.Attr{Key: key, Value: value})
-			}
+		method, role, text := other, other, other
+		if k.series != nil {
+			method, role, text = k.series.label.Method, k.series.label.Role, k.text
 		}
-		if k.series == nil {
-			k.series, k.text = &series{label: &probe.Label{Method: other, Role: other}}, other
-		}
-		add(probe.AttrMethod, k.series.label.Method)
-		add(probe.AttrRole, k.series.label.Role)
-		add(AttrQueryText, k.text)
-		add(AttrArguments, k.arguments)
-		add(AttrCallSite, k.site)
-		add(AttrPlan, k.plan)
+		attrs := []probe.Attr{{Key: AttrSystem, Value: p.system}, {Key: probe.AttrMethod, Value: method},
+			{Key: probe.AttrRole, Value: role}, {Key: AttrQueryText, Value: text},
+			{Key: AttrArguments, Value: k.arguments}, {Key: AttrCallSite, Value: k.site}, {Key: AttrPlan, Value: k.plan}}
+		attrs = slices.DeleteFunc(attrs, func(a probe.Attr) bool { return a.Value == "" }) // what is not known
 		return p.core.Counter(descStatements, attrs...)
 	})
 }
@@ -78,55 +71,43 @@ func (x *execution) countEach() {
 func (p *Probe) hash(text string, args []driver.NamedValue) string {
 	var h maphash.Hash
 	h.SetSeed(p.seed)
-	part := func(tag byte, s string) {
-		_ = h.WriteByte(tag)
-		word(&h, uint64(len(s)))
-		_, _ = h.WriteString(s)
-	}
-	part('t', text)
+	maphash.WriteComparable(&h, text)
 	for _, a := range args {
-		part('n', a.Name)
-		if !value(&h, part, a.Value) {
+		maphash.WriteComparable(&h, a.Name)
+		if !hashValue(&h, a.Value) {
 			return ""
 		}
 	}
 	return strconv.FormatUint(h.Sum64(), 16)
 }
 
-// word writes a number.
-func word(h *maphash.Hash, n uint64) {
-	_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, n))
-}
-
-// value writes an argument. Those of other types than these are not looked at:
-// their methods are somebody else's code, and what they point to may be changing.
-func value(h *maphash.Hash, part func(tag byte, s string), v driver.Value) bool {
-	switch v := v.(type) {
+// hashValue writes an argument, behind its kind. Those of other types than these are
+// not looked at: their methods are somebody else's code, and what they point to may
+// be changing.
+func hashValue(h *maphash.Hash, value driver.Value) bool {
+	r := reflect.ValueOf(value)
+	_ = h.WriteByte(byte(r.Kind()))
+	switch v := value.(type) {
 	case nil:
-		_ = h.WriteByte('0')
 		return true
 	case []byte:
-		part('b', string(v))
+		maphash.WriteComparable(h, string(v))
 		return true
 	case time.Time:
-		_ = h.WriteByte('T')
-		word(h, uint64(v.Unix()))
-		word(h, uint64(v.Nanosecond()))
+		maphash.WriteComparable(h, [2]int64{v.Unix(), int64(v.Nanosecond())})
 		return true
 	}
-	r := reflect.ValueOf(v)
-	_ = h.WriteByte(byte(r.Kind()))
 	switch {
 	case r.Kind() == reflect.String:
-		part('s', r.String())
+		maphash.WriteComparable(h, r.String())
 	case r.Kind() == reflect.Bool:
-		part('B', strconv.FormatBool(r.Bool()))
+		maphash.WriteComparable(h, r.Bool())
 	case r.CanInt():
-		word(h, uint64(r.Int()))
+		maphash.WriteComparable(h, r.Int())
 	case r.CanUint():
-		word(h, r.Uint())
+		maphash.WriteComparable(h, r.Uint())
 	case r.CanFloat():
-		word(h, math.Float64bits(r.Float()))
+		maphash.WriteComparable(h, math.Float64bits(r.Float()))
 	default:
 		return false
 	}

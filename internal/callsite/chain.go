@@ -1,6 +1,7 @@
 package callsite
 
 import (
+	"iter"
 	"math/bits"
 	"path/filepath"
 	"runtime"
@@ -59,20 +60,28 @@ func callerPCs() []uintptr {
 	}
 }
 
-// functions are the names of a chain in the runtime's words, innermost first,
-// inlined ones included.
-func functions(pcs []uintptr) []string {
-	all := make([]string, 0, len(pcs))
-	frames := runtime.CallersFrames(pcs)
-	for {
-		f, more := frames.Next()
-		if f.Function != "" && f.Function != "runtime.goexit" {
-			all = append(all, f.Function)
-		}
-		if !more {
-			return all
+// named are the functions of a chain that have a name, innermost first, inlined ones
+// included.
+func named(pcs []uintptr) iter.Seq[runtime.Frame] {
+	return func(yield func(runtime.Frame) bool) {
+		frames := runtime.CallersFrames(pcs)
+		for more := true; more; {
+			var f runtime.Frame
+			f, more = frames.Next()
+			if f.Function != "" && f.Function != "runtime.goexit" && !yield(f) {
+				return
+			}
 		}
 	}
+}
+
+// functions are their names, in the runtime's words.
+func functions(pcs []uintptr) []string {
+	all := make([]string, 0, len(pcs))
+	for f := range named(pcs) {
+		all = append(all, f.Function)
+	}
+	return all
 }
 
 // Line is where on the calling chain a method does what is asked about, such as
@@ -86,18 +95,12 @@ func Line(skip []string, method string) string {
 	if i := slices.IndexFunc(chain[at:], func(name string) bool { return parse(name).String() == method }); i > 0 {
 		at += i
 	}
-	frames := runtime.CallersFrames(pcs)
-	for {
-		f, more := frames.Next()
-		if f.Function != "" && f.Function != "runtime.goexit" {
-			if at--; at < 0 {
-				return filepath.Base(f.File) + ":" + strconv.Itoa(f.Line)
-			}
-		}
-		if !more {
-			return ""
+	for f := range named(pcs) {
+		if at--; at < 0 {
+			return filepath.Base(f.File) + ":" + strconv.Itoa(f.Line)
 		}
 	}
+	return ""
 }
 
 // agree reports whether a walk over frame pointers saw all physical frames that
