@@ -1,11 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
@@ -13,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidestaff/tidestaff/examples/internal/page"
+	"github.com/tidestaff/tidestaff/examples/internal/page/pagetest"
 	"github.com/tidestaff/tidestaff/examples/internal/stage"
 	"github.com/tidestaff/tidestaff/examples/internal/stage/stagetest"
 	"github.com/tidestaff/tidestaff/fsstat"
@@ -44,23 +41,7 @@ const runFolders = 1 + managerCount + 10*managerCount
 // TestSmoke plays the small run and wants every count that does not depend on
 // time to be exact, in both variants.
 func TestSmoke(t *testing.T) {
-	tmp := t.TempDir()
-	t.Setenv("TMPDIR", tmp)
-	out := filepath.Join(t.TempDir(), "r.json")
-	p := command()
-	opt, err := p.Parse([]string{"-profile", "smoke", "-out", out})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var table bytes.Buffer
-	if err := p.Run(context.Background(), opt, &table, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	t.Log("\n" + table.String())
-	whole, err := report.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, whole := pagetest.Play(t, command(), "smoke")
 	for _, variant := range []string{before, after} {
 		t.Run(variant, func(t *testing.T) {
 			column := whole.Part(variant)
@@ -72,7 +53,6 @@ func TestSmoke(t *testing.T) {
 			}
 		})
 	}
-	stagetest.NothingLeft(t, tmp)
 }
 
 // checkLoad wants all work done and nothing failed.

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidestaff/tidestaff/examples/internal/page"
+	"github.com/tidestaff/tidestaff/examples/internal/page/pagetest"
 	"github.com/tidestaff/tidestaff/examples/internal/stage"
 	"github.com/tidestaff/tidestaff/examples/internal/stage/stagetest"
 	"github.com/tidestaff/tidestaff/probe"
@@ -35,35 +34,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// played plays both variants of a profile and returns their report. Nothing may
-// be left behind.
-func played(t *testing.T, prof string) *report.Report {
-	t.Helper()
-	tmp := t.TempDir()
-	t.Setenv("TMPDIR", tmp)
-	out := filepath.Join(t.TempDir(), "r.json")
-	p := command()
-	opt, err := p.Parse([]string{"-profile", prof, "-out", out})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var table bytes.Buffer
-	if err := p.Run(context.Background(), opt, &table, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	t.Log("\n" + table.String())
-	stagetest.NothingLeft(t, tmp)
-	whole, err := report.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return whole
-}
-
 // TestSmoke plays the small run and wants every count that does not depend on
 // time to be exact, in both variants.
 func TestSmoke(t *testing.T) {
-	whole, smoke := played(t, "smoke"), profiles[0]
+	_, whole := pagetest.Play(t, command(), "smoke")
+	smoke := profiles[0]
 	var times []float64
 	for _, variant := range []string{before, after} {
 		t.Run(variant, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidestaff/tidestaff/examples/internal/page"
+	"github.com/tidestaff/tidestaff/examples/internal/page/pagetest"
 	"github.com/tidestaff/tidestaff/probe"
 	"github.com/tidestaff/tidestaff/probe/report"
 	"github.com/tidestaff/tidestaff/sqlitetrace"
@@ -22,7 +23,7 @@ var smallSoak = profile{name: "small-soak", sandboxes: 4_200, jobs: 100, tokens:
 // TestSoak plays the small soak and wants all of it done, each transaction of
 // retention as large as its column says, and the ledger to have them all.
 func TestSoak(t *testing.T) {
-	whole := played(t, smallSoak.name)
+	_, whole := pagetest.Play(t, command(), smallSoak.name)
 	for _, v := range soakVariants {
 		t.Run(v.name, func(t *testing.T) {
 			column := whole.Part(v.name)

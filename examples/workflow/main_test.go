@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,13 +11,13 @@ import (
 	"time"
 
 	"github.com/tidestaff/tidestaff/examples/internal/page"
+	"github.com/tidestaff/tidestaff/examples/internal/page/pagetest"
 	"github.com/tidestaff/tidestaff/examples/internal/stage"
 	"github.com/tidestaff/tidestaff/examples/internal/stage/stagetest"
 	"github.com/tidestaff/tidestaff/fsstat"
 	"github.com/tidestaff/tidestaff/lag"
 	"github.com/tidestaff/tidestaff/probe"
 	"github.com/tidestaff/tidestaff/probe/probetest"
-	"github.com/tidestaff/tidestaff/probe/report"
 )
 
 // TestMain makes the test binary be the command too: the tests start it as a user
@@ -39,23 +37,7 @@ func TestMain(m *testing.M) {
 // TestNineRows plays the small run and wants all numbers of all benchmarks, in the
 // report and in the tables.
 func TestNineRows(t *testing.T) {
-	tmp := t.TempDir()
-	t.Setenv("TMPDIR", tmp)
-	out := filepath.Join(t.TempDir(), "r.json")
-	p := command()
-	opt, err := p.Parse([]string{"-profile", "smoke", "-out", out})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var table bytes.Buffer
-	if err := p.Run(context.Background(), opt, &table, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	t.Log("\n" + table.String())
-	whole, err := report.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table, whole := pagetest.Play(t, command(), "smoke")
 	for _, variant := range []string{reread, index} {
 		server := whole.Part(variant).Part(page.PartServer)
 		for _, r := range rows {
@@ -64,7 +46,7 @@ func TestNineRows(t *testing.T) {
 					t.Errorf("%s, %s: got %s %v, want more than 0", variant, r.name, d.Name, v)
 				}
 			}
-			if !strings.Contains(table.String(), r.name) || !strings.Contains(table.String(), r.noun) {
+			if !strings.Contains(table, r.name) || !strings.Contains(table, r.noun) {
 				t.Errorf("no %s in %s in the table", r.name, r.noun)
 			}
 		}
@@ -78,7 +60,6 @@ func TestNineRows(t *testing.T) {
 			t.Errorf("%s: got %v done and %v failed, want %d and 0", variant, done, failed, len(rows))
 		}
 	}
-	stagetest.NothingLeft(t, tmp)
 }
 
 // TestTwoSizes wants the ratio of two sizes, and what is said of it.

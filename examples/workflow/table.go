@@ -18,10 +18,7 @@ func printTables(w io.Writer, o page.Options, columns []*report.Report) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		title := c.Name
-		if n := len(c.Runs); n > 0 {
-			c, title = c.Runs[0], fmt.Sprintf("%s, the first of %d runs", title, n)
-		}
+		title, c := page.First(c.Name, c)
 		if err := page.Write(w, o, growth(o, title, c), benchmarks); err != nil {
 			return err
 		}

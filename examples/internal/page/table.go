@@ -45,10 +45,7 @@ func Write(w io.Writer, o Options, t *report.Table, pivots ...func(column string
 		if c.Report == nil {
 			continue // it did not take place
 		}
-		title, run := c.Title, c.Report
-		if n := len(run.Runs); n > 0 {
-			title, run = fmt.Sprintf("%s, the first of %d runs", title, n), run.Runs[0]
-		}
+		title, run := First(c.Title, c.Report)
 		for _, pivot := range pivots {
 			p := pivot(title)
 			if run.Part(p.Part) == nil {
@@ -65,6 +62,15 @@ func Write(w io.Writer, o Options, t *report.Table, pivots ...func(column string
 		}
 	}
 	return nil
+}
+
+// First is the run that a table of one run shows, and its title: of several, the
+// first.
+func First(title string, r *report.Report) (string, *report.Report) {
+	if n := len(r.Runs); n > 0 {
+		return fmt.Sprintf("%s, the first of %d runs", title, n), r.Runs[0]
+	}
+	return title, r
 }
 
 // functions is the table of the functions that the server computed in.
