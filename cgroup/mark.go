@@ -144,17 +144,18 @@ func (m *mark) take(reset bool) (proc.Status, error) {
 		m.last = 0 // it is the present level by now
 	}
 	for _, p := range m.users {
+		// Whatever the mark tells. A window that was opened since another probe
+		// read the mark and left it cannot tell whose maximum it is.
+		p.Sample(level(s.RSS.V))
 		switch {
 		case done:
 			p.Reset(level(s.HWM.V), markReset)
-			continue
 		case lost:
 			p.Lost()
 			fallthrough
 		case s.HWM.OK: // some sandboxes have a level and no mark
 			p.Lifetime(level(s.HWM.V), markRose)
 		}
-		p.Sample(level(s.RSS.V))
 	}
 	return s, nil
 }
