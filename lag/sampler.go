@@ -1,7 +1,6 @@
 package lag
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -107,7 +106,7 @@ func (s *systemSampler) openKernel(root string) {
 	if s.threads, err = proc.OpenThreads(root); err != nil {
 		s.lack("run delay", err)
 	}
-	if s.throttle, err = openThrottling(root); err != nil {
+	if s.throttle, err = proc.OpenOwnThrottlings(root); err != nil {
 		s.lack("throttling", err)
 	}
 	for _, f := range []struct {
@@ -126,23 +125,6 @@ func (s *systemSampler) openKernel(root string) {
 			*f.dst = nil
 		}
 	}
-}
-
-// openThrottling opens the cpu.stat of the process's own cgroup and of those above
-// it that have a quota, as a pod has. A container does not see those.
-func openThrottling(root string) (*proc.Throttlings, error) {
-	groups, err := proc.Detect(root)
-	if err != nil {
-		return nil, err
-	}
-	g, err := groups.LookupOwn("cpu")
-	if errors.Is(err, proc.ErrNoController) { // as in a systemd slice that has the quota
-		g, err = groups.LookupOwn("")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return proc.OpenThrottlings(g)
 }
 
 func (s *systemSampler) lack(what string, err error) {

@@ -55,6 +55,24 @@ func OpenThrottlings(g Group) (*Throttlings, error) {
 	return t, nil
 }
 
+// OpenOwnThrottlings opens those of this process's own group, with the files of the
+// machine whose proc and sys are under root. A container does not see the groups
+// above its own.
+func OpenOwnThrottlings(root string) (*Throttlings, error) {
+	groups, err := Detect(root)
+	if err != nil {
+		return nil, err
+	}
+	g, err := groups.LookupOwn("cpu")
+	if errors.Is(err, ErrNoController) { // as in a systemd slice that has the quota
+		g, err = groups.LookupOwn("")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return OpenThrottlings(g)
+}
+
 // hasQuota tells whether a quota is set at a level itself.
 func hasQuota(level Group) bool {
 	l, err := OpenCPULimit(level)

@@ -140,10 +140,10 @@ func TestTextsAreStable(t *testing.T) {
 }
 
 func TestBetween(t *testing.T) {
-	from := look{busy: 10 * time.Second, steal: time.Second, capacity: 100 * time.Second, own: 2 * time.Second, throttled: 4}
-	to := look{busy: 11 * time.Second, steal: 1100 * time.Millisecond, capacity: 102 * time.Second, own: 2600 * time.Millisecond, throttled: 4}
+	from := look{busy: 10 * time.Second, steal: time.Second, capacity: 100 * time.Second, own: 2 * time.Second}
+	to := look{busy: 11 * time.Second, steal: 1100 * time.Millisecond, capacity: 102 * time.Second, own: 2600 * time.Millisecond}
 	n := between(from, to)
-	if n.others != 0.2 || n.steal != 0.05 || n.throttled != 0 || n.err != nil {
+	if n.others != 0.2 || n.steal != 0.05 || n.err != nil {
 		t.Errorf("got %+v, want others 0.2 and steal 0.05", n)
 	}
 	to.own = 4 * time.Second // the kernel's steps lag behind the process's clock

@@ -3,19 +3,20 @@ package probetest
 import (
 	"fmt"
 	"time"
+
+	"github.com/tidestaff/tidestaff/internal/proc"
 )
 
 // A look is what the machine and the process had done at an instant.
 type look struct {
 	busy, steal, capacity, own time.Duration // CPU time
-	throttled                  uint64        // periods of the process's CPU quota
 	err                        error         // why nothing is known
 }
 
 // A noise is what else happened on the machine while something was measured.
 type noise struct {
 	others, steal float64 // shares of the CPU time that the machine had
-	throttled     uint64
+	throttled     uint64  // periods in which a CPU quota ran out
 	err           error
 }
 
@@ -41,9 +42,8 @@ func between(from, to look) noise {
 	}
 	share := func(d time.Duration) float64 { return min(max(float64(d)/float64(capacity), 0), 1) }
 	return noise{
-		others:    share((to.busy - from.busy) - (to.own - from.own)),
-		steal:     share(to.steal - from.steal),
-		throttled: to.throttled - from.throttled,
+		others: share((to.busy - from.busy) - (to.own - from.own)),
+		steal:  share(to.steal - from.steal),
 	}
 }
 
@@ -57,6 +57,36 @@ func sinceLook(from look) noise {
 	}
 	return between(from, to)
 }
+
+// A quotaWatch counts the periods in which the CPU quota of the process's group, or
+// of one above it that can be seen, runs out.
+type quotaWatch struct {
+	quota *proc.Throttlings // nil without control groups, in the root group, without quotas
+	from  uint64
+}
+
+func watchQuota() *quotaWatch {
+	q, err := proc.OpenOwnThrottlings("/")
+	if err != nil {
+		return &quotaWatch{}
+	}
+	t, _ := q.Read() // without a quota so far it stands at zero
+	return &quotaWatch{q, t.Throttled}
+}
+
+// ranOut says in how many periods one has run out.
+func (w *quotaWatch) ranOut() uint64 {
+	if w.quota == nil {
+		return 0
+	}
+	t, err := w.quota.Read()
+	if err != nil { // still no quota
+		return 0
+	}
+	return t.Throttled - w.from
+}
+
+func (w *quotaWatch) close() { w.quota.Close() }
 
 // disturbs says why times are not to be judged, "" if the machine was quiet.
 func (n noise) disturbs() string {

@@ -73,6 +73,8 @@ func try(t testing.TB, p probe.Probe, n int, op func(), budgets ...Budget) (tr *
 	if watchesMemory([]probe.Probe{p}) {
 		debug.FreeOSMemory() // see Bench.open
 	}
+	quota := watchQuota()
+	defer quota.close()
 	from := lookAtHost()
 	w, err := probe.NewSet(p, m).Watch()
 	if err != nil {
@@ -95,6 +97,11 @@ func try(t testing.TB, p probe.Probe, n int, op func(), budgets ...Budget) (tr *
 	})
 	tr.shared = tr.shared || opened.Load() != mine
 	tr.reading = w.Close()
-	tr.noise = sync.OnceValue(func() noise { return sinceLook(from) })
+	throttled := quota.ranOut()
+	tr.noise = sync.OnceValue(func() noise {
+		n := sinceLook(from)
+		n.throttled = throttled
+		return n
+	})
 	return tr, true
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -26,8 +27,9 @@ type Host struct {
 	// machine was ready and waited for a CPU (PSI, cpu some). The process's own
 	// tasks count too.
 	Pressure *float64 `json:"psi_cpu_some_share,omitempty"`
-	// Throttled is how the CPU quota of the process's cgroup held it up. It is
-	// nil in the root group, and while the group has had no quota of its own.
+	// Throttled is how a CPU quota held the process's cgroup up: its own, or that of
+	// a group above it that can be seen. It is nil in the root group, and while there
+	// has been no quota.
 	Throttled *Throttled `json:"throttled,omitempty"`
 	// Samples is how often the load average was looked at.
 	Samples int `json:"samples"`
@@ -40,7 +42,8 @@ type Range struct {
 	Max  float64 `json:"max"`
 }
 
-// Throttled is from cpu.stat of the process's cgroup.
+// Throttled is from cpu.stat of the process's cgroup, or of one above it, which
+// counts all groups below that one.
 type Throttled struct {
 	// Periods is nr_throttled: scheduler periods in which the quota ran out.
 	Periods int64 `json:"periods"`
@@ -65,9 +68,9 @@ var (
 	descPressure = &probe.Desc{Name: "tidestaff.host.pressure.cpu", Unit: "s", Kind: probe.KindCounter,
 		Help: "Time in which at least one task of the machine waited for a CPU."}
 	descPeriods = &probe.Desc{Name: "tidestaff.host.throttled.periods", Unit: "{period}", Kind: probe.KindCounter,
-		Help: "Scheduler periods in which the CPU quota of the process's cgroup ran out."}
+		Help: "Scheduler periods in which the CPU quota of the process's cgroup, or of one above it, ran out."}
 	descThrottled = &probe.Desc{Name: "tidestaff.host.throttled.time", Unit: "s", Kind: probe.KindCounter,
-		Help: "Time for which the CPU quota held back the tasks of the process's cgroup, over all CPUs."}
+		Help: "Time for which the CPU quota of the process's cgroup, or of one above it, held back tasks, over all CPUs."}
 )
 
 var hostDescs = []*probe.Desc{
@@ -79,7 +82,8 @@ var hostDescs = []*probe.Desc{
 const hostPrefix = "tidestaff.host."
 
 // hostProbe reads a handful of small files whenever its window is read: once
-// an interval. It keeps none open.
+// an interval. It keeps open those of the CPU quotas alone, of which only the growth
+// of each means anything.
 type hostProbe struct {
 	probe.Core
 	root string
@@ -87,19 +91,35 @@ type hostProbe struct {
 	mu       sync.Mutex // Sample may run concurrently with itself
 	load     Range      // Mean is the sum until noise divides it
 	samples  int
-	group    proc.Group // of the cpu controller
-	groupErr error
+	quota    *proc.Throttlings // while a window is open
+	quotaErr error             // why there is none
 }
 
-// newHostProbe finds the cgroup once: a process that is moved while it is
-// measured is not followed.
 func newHostProbe(root string) *hostProbe {
 	h := &hostProbe{root: rootOr(root)}
 	h.Descs = hostDescs
-	h.group, h.groupErr = cpuGroup(h.root)
-	h.Sample = h.sample
+	h.Start, h.Stop, h.Sample = h.start, h.stop, h.sample
 	return h
 }
+
+// start finds the cgroup once: a process that is moved while it is measured is not
+// followed.
+func (h *hostProbe) start() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.quota, h.quotaErr = proc.OpenOwnThrottlings(h.root)
+	return nil
+}
+
+// stop closes the files. A sample that still runs finds none.
+func (h *hostProbe) stop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.quota.Close()
+	h.quota, h.quotaErr = nil, errClosed
+}
+
+var errClosed = errors.New("the window is closed")
 
 // rootOr is the file system's own root where Options.Root is empty.
 func rootOr(root string) string {

@@ -77,24 +77,13 @@ func (h *hostProbe) lookAtPressure() {
 // there is where it would overflow (after 292 years).
 func micros(v uint64) int64 { return int64(min(v, math.MaxInt64/1000)) * 1000 }
 
-// cpuGroup is the process's group for the cpu controller, whose cpu.stat tells
-// of throttling. The error says why it cannot be seen, or that it is the whole
-// machine.
-func cpuGroup(root string) (proc.Group, error) {
-	groups, err := proc.Detect(root)
-	if err != nil {
-		return proc.Group{}, err
-	}
-	return groups.LookupOwn("cpu")
-}
-
-// lookAtThrottling reads cpu.stat of the process's own group. The quota of a
-// group above it throttles too, and is not counted here.
+// lookAtThrottling reads what the CPU quotas took: the process's own group's and
+// those of the groups above it.
 func (h *hostProbe) lookAtThrottling() {
-	err := h.groupErr
-	var t proc.Throttling
+	err := h.quotaErr
+	var t proc.Taken
 	if err == nil {
-		t, err = throttling(h.group)
+		t, err = h.quota.Read()
 	}
 	if err != nil {
 		h.lack(err, descPeriods, descThrottled)
@@ -102,16 +91,6 @@ func (h *hostProbe) lookAtThrottling() {
 	}
 	h.set(descPeriods, int64(min(t.Throttled, math.MaxInt64)))
 	h.set(descThrottled, int64(t.Time))
-}
-
-// throttling reads a group's throttling once.
-func throttling(g proc.Group) (proc.Throttling, error) {
-	f, err := proc.OpenThrottling(g)
-	if err != nil {
-		return proc.Throttling{}, err
-	}
-	defer f.Close()
-	return f.Read()
 }
 
 // set hands a total that the kernel keeps to its counter, which exists from

@@ -114,7 +114,6 @@ func TestHostPartlyAbsent(t *testing.T) {
 		{"sys/fs/cgroup/app/web/cpu.stat", "usage_usec 1\n", descThrottled.Name, "counts no periods"},
 		{"sys/fs/cgroup/app/web/cpu.stat", "nr_periods 0\nnr_throttled 0\nthrottled_usec 0\n", descPeriods.Name, "no CPU quota"},
 		{"proc/self/cgroup", "0::/\n", descThrottled.Name, "whole machine"},
-		{"sys/fs/cgroup/app/web/cgroup.controllers", "memory\n", descPeriods.Name, "controller is not enabled"},
 		{"proc/self/cgroup", "", descPeriods.Name, "no cgroup"},
 	} {
 		t.Run(tt.file, func(t *testing.T) {
@@ -148,7 +147,6 @@ func TestHostComesBack(t *testing.T) {
 		{"proc/loadavg", []*probe.Desc{descLoad}},
 		{"proc/stat", []*probe.Desc{descBusy, descCapacity, descSteal, descSelf}},
 		{"proc/pressure/cpu", []*probe.Desc{descPressure}},
-		{"sys/fs/cgroup/app/web/cpu.stat", []*probe.Desc{descPeriods, descThrottled}},
 	} {
 		t.Run(tt.file, func(t *testing.T) {
 			root := t.TempDir()
@@ -202,6 +200,61 @@ func checkAbsent(t *testing.T, r *probe.Reading, name, reason string) {
 	if len(r.Metrics) < 4 {
 		t.Errorf("got %d metrics, want the others", len(r.Metrics))
 	}
+}
+
+// TestHostQuotas: the quota of a group above the process's counts too, and also where
+// the process's own group does not have the controller; a reading that fails is
+// absent, and what is kept open is closed.
+func TestHostQuotas(t *testing.T) {
+	root := t.TempDir()
+	writeMachine(t, root, "1.50", 1000, 100, 1000, 5, 1000)
+	write := func(name, data string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(root, "sys/fs/cgroup", name), []byte(data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	above := func(periods int) {
+		write("app/cpu.stat", fmt.Sprintf("nr_periods 90\nnr_throttled %d\nthrottled_usec %d000\n", periods, periods))
+	}
+	write("app/cpu.max", "50000 100000\n")
+	above(70)
+	write("app/web/cgroup.controllers", "memory\n")
+	write("app/web/cpu.stat", "usage_usec 1\n")
+	before := openFiles(t)
+	h := newHostProbe(root)
+	w, err := h.Watch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	above(73)
+	var r probe.Reading
+	w.Read(&r)
+	if got := h.noise(&r).Throttled; got == nil || *got != (Throttled{Periods: 3, Time: 3 * time.Millisecond}) {
+		t.Errorf("got %+v, want what the group above lost", got)
+	}
+	write("app/cpu.stat", "nr_periods many\n")
+	w.Read(&r)
+	checkAbsent(t, &r, descThrottled.Name, "counts no periods")
+	above(74)
+	w.Read(&r)
+	if v, ok := total(&r, descPeriods); !ok || v < 3 || len(r.Absent) != 0 {
+		t.Errorf("got %v, %v, absent %v, want it back", v, ok, r.Absent)
+	}
+	w.Close()
+	if got := openFiles(t); got > before {
+		t.Errorf("got %d open files, had %d", got, before)
+	}
+}
+
+// openFiles counts this process's descriptors.
+func openFiles(t *testing.T) int {
+	t.Helper()
+	all, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(all)
 }
 
 // A share of less than half a second of CPU time would be noise of the clock.

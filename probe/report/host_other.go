@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/tidestaff/tidestaff/internal/proc"
 	"github.com/tidestaff/tidestaff/probe"
 )
 
@@ -19,7 +18,5 @@ func (h *hostProbe) lookAtLoad()       { h.lack(unsupported(), descLoad) }
 func (h *hostProbe) lookAtCPU()        { h.lack(unsupported(), descBusy, descCapacity, descSteal, descSelf) }
 func (h *hostProbe) lookAtPressure()   { h.lack(unsupported(), descPressure) }
 func (h *hostProbe) lookAtThrottling() { h.lack(unsupported(), descPeriods, descThrottled) }
-
-func cpuGroup(string) (proc.Group, error) { return proc.Group{}, unsupported() }
 
 func machine(string) (cpu, kernel string, group *Cgroup) { return "", "", nil }
