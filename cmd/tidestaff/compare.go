@@ -44,9 +44,8 @@ func (d directions) Set(s string) error {
 	return nil
 }
 
-// compare writes verdicts, and is not fine if a number is worse or a target of
-// after failed.
-func compare(set *flag.FlagSet, args []string, stdout io.Writer) (bool, error) {
+// compare writes verdicts. It is worse if a number is, or if a target of after failed.
+func compare(set *flag.FlagSet, args []string, stdout io.Writer) (int, error) {
 	var o output
 	o.add(set)
 	opts := report.CompareOptions{Better: map[string]string{}}
@@ -58,34 +57,43 @@ func compare(set *flag.FlagSet, args []string, stdout io.Writer) (bool, error) {
 	floor := set.Float64("floor", 0, "per `cent` of change that do not matter (default 5 for counts and CPU time, 10 for memory and times)")
 	set.BoolVar(&opts.SameWork, "same-work", false, "both sides did the same work, so that totals can be compared")
 	set.BoolVar(&opts.All, "all", false, "show the numbers that are the same or not comparable too")
+	strict := set.Bool("strict", false, "exit with 3 if nothing is worse, but a number is unclear or not comparable")
 	files, err := parse(set, args)
 	if err != nil {
-		return false, err
+		return statusMisuse, err
 	}
 	opts.Floor = *floor / 100
 	if opts.Alpha < 0 || opts.Alpha >= 1 || opts.Floor < 0 {
-		return false, errors.New("-alpha is from 0 to 1, and -floor not negative")
+		return statusMisuse, errors.New("-alpha is from 0 to 1, and -floor not negative")
 	}
 	before, after, err := sides(files)
 	if err != nil {
-		return false, err
+		return statusMisuse, err
 	}
 	if err := o.exclude.check(slices.Concat(before, after)); err != nil {
-		return false, err
+		return statusMisuse, err
 	}
 	b, err := o.exclude.load("", before)
 	if err != nil {
-		return false, err
+		return statusMisuse, err
 	}
 	a, err := o.exclude.load("", after)
 	if err != nil {
-		return false, err
+		return statusMisuse, err
 	}
 	c := report.Compare(b, a, opts)
 	if len(c.Changes) == 0 {
-		return false, fmt.Errorf("nothing to compare: no metric of %s is reported by a benchmark; name some with -metric, -lower or -higher", strings.Join(files, " "))
+		return statusMisuse, fmt.Errorf("nothing to compare: no metric of %s is reported by a benchmark; name some with -metric, -lower or -higher", strings.Join(files, " "))
 	}
-	return !c.Worse() && !a.Failed(), o.write(c, stdout)
+	status := statusOf(c.Worse() || a.Failed())
+	if *strict && status == statusFine && slices.ContainsFunc(c.Changes, undecided) {
+		status = statusUndecided
+	}
+	return status, o.write(c, stdout)
+}
+
+func undecided(c report.Change) bool {
+	return c.Verdict == report.Unclear || c.Verdict == report.NotComparable
 }
 
 // sides splits the reports at the --. Two reports alone need none.

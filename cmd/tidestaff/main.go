@@ -10,7 +10,8 @@
 // behind a hash, nested ones with slashes: run.json#before/server.
 //
 // The exit status is 0 if all is well, 1 if a target failed or a number is
-// worse, and 2 if the command was misused or a file cannot be read or written.
+// worse, and 2 if the command was misused or a file cannot be read or written. It is
+// 3 after compare -strict if nothing is worse, but a number unclear or not comparable.
 package main
 
 import (
@@ -24,16 +25,17 @@ import (
 
 // The exit statuses.
 const (
-	statusFine   = 0
-	statusWorse  = 1
-	statusMisuse = 2
+	statusFine      = 0
+	statusWorse     = 1
+	statusMisuse    = 2
+	statusUndecided = 3
 )
 
-// A command runs with its own arguments and says whether all is well. Its errors
-// are misuse.
+// A command runs with its own arguments and gives the exit status. Its errors are
+// misuse.
 type command struct {
 	name, args, help string
-	run              func(*flag.FlagSet, []string, io.Writer) (fine bool, err error)
+	run              func(*flag.FlagSet, []string, io.Writer) (status int, err error)
 }
 
 var commands = []command{
@@ -79,15 +81,13 @@ func (c *command) execute(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stdout, "tidestaff %s %s\n%s\n", c.name, c.args, c.help)
 		set.PrintDefaults()
 	}
-	fine, err := c.run(set, args, stdout)
+	status, err := c.run(set, args, stdout)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return statusFine
 	case err != nil:
 		fmt.Fprintf(stderr, "tidestaff %s: %v\n", c.name, err)
 		return statusMisuse
-	case !fine:
-		return statusWorse
 	}
-	return statusFine
+	return status
 }

@@ -85,6 +85,10 @@ func TestCommands(t *testing.T) {
 		{"compare NINE MANY", 1, "worse", ""},
 		{"compare -metric x.plain EIGHT MANY", 1, "x.plain", ""}, // a target of many.json failed
 		{"compare -metric x.plain -higher x.plain EIGHT NINE", 0, "improved", ""},
+		{"compare -metric x.plain EIGHT NINE", 0, "1 unclear", ""},
+		{"compare -strict -metric x.plain EIGHT NINE", 3, "1 unclear", ""},
+		{"compare -strict EIGHT NINE", 1, "worse", ""},
+		{"compare -strict NINE EIGHT", 0, "improved", ""},
 		{"compare -lower x.plain -higher x.plain EIGHT NINE", 2, "", " compare: invalid value"},
 		{"compare -floor -1 EIGHT NINE", 2, "", " compare: -alpha is from 0 to 1"},
 		{"compare EIGHT", 2, "", " compare: 1 reports and no --"},

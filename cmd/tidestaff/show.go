@@ -74,38 +74,45 @@ func parse(set *flag.FlagSet, args []string) ([]string, error) {
 	return set.Args(), nil
 }
 
-// show writes one report, or several as repeats, and is not fine if a target
-// failed.
-func show(set *flag.FlagSet, args []string, stdout io.Writer) (bool, error) {
+// show writes one report, or several as repeats. It is worse if a target failed.
+func show(set *flag.FlagSet, args []string, stdout io.Writer) (int, error) {
 	var o output
 	o.add(set)
 	bench := set.Bool("bench", false, "write the lines of a Go benchmark, for benchstat")
 	set.StringVar(&o.name, "name", "", "`name` of the variant")
 	files, err := parse(set, args)
 	if err != nil {
-		return false, err
+		return statusMisuse, err
 	}
 	if len(files) == 0 {
-		return false, errors.New("no report is named")
+		return statusMisuse, errors.New("no report is named")
 	}
 	if err := o.exclude.check(files); err != nil {
-		return false, err
+		return statusMisuse, err
 	}
 	r, err := o.exclude.load(o.name, files)
 	if err != nil {
-		return false, err
+		return statusMisuse, err
 	}
 	if *bench {
 		if o.markdown || o.html {
-			return false, errors.New("-bench is a form of its own, beside -md and -html")
+			return statusMisuse, errors.New("-bench is a form of its own, beside -md and -html")
 		}
-		return !r.Failed(), o.to(stdout, r.WriteBenchmarks)
+		return statusOf(r.Failed()), o.to(stdout, r.WriteBenchmarks)
 	}
-	return !r.Failed(), o.write(r, stdout)
+	return statusOf(r.Failed()), o.write(r, stdout)
+}
+
+// statusOf is the status of a judgement.
+func statusOf(worse bool) int {
+	if worse {
+		return statusWorse
+	}
+	return statusFine
 }
 
 // merge writes repeats as one report. Their targets are not judged here.
-func merge(set *flag.FlagSet, args []string, _ io.Writer) (bool, error) {
+func merge(set *flag.FlagSet, args []string, _ io.Writer) (int, error) {
 	e := exclusions{}
 	path := set.String("o", "", "write the report to `file`")
 	name := set.String("name", "", "`name` of the variant")
@@ -113,20 +120,20 @@ func merge(set *flag.FlagSet, args []string, _ io.Writer) (bool, error) {
 	files, err := parse(set, args)
 	switch {
 	case err != nil:
-		return false, err
+		return statusMisuse, err
 	case *path == "":
-		return false, errors.New("-o is missing")
+		return statusMisuse, errors.New("-o is missing")
 	case len(files) == 0:
-		return false, errors.New("no report is named")
+		return statusMisuse, errors.New("no report is named")
 	}
 	if err := e.check(files); err != nil {
-		return false, err
+		return statusMisuse, err
 	}
 	var runs []*report.Report
 	for _, f := range files {
 		r, err := open(f)
 		if err != nil {
-			return false, err
+			return statusMisuse, err
 		}
 		r.Excluded = e[f]
 		runs = append(runs, r)
@@ -135,5 +142,5 @@ func merge(set *flag.FlagSet, args []string, _ io.Writer) (bool, error) {
 	if all.Name == "" {
 		all.Name = common(runs)
 	}
-	return true, all.WriteFile(*path)
+	return statusFine, all.WriteFile(*path)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -81,34 +82,51 @@ func walk(t *testing.T, page string, f func(xml.StartElement)) {
 	}
 }
 
+// hostile are texts that a page, a table or a terminal could take for its own.
+var hostile = []string{
+	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'; url(http://x/)`, "</style></svg>", "{{.}}", "a\x00b\x1b[31m\u2028", "\xff\xfe", "]]>", "--><!--",
+	"SELECT a|b\nFROM t -- | x\r\n\n| y |", "**b** _i_ `c` [l](http://x/) ~~s~~ \\| \\",
+}
+
+// A written is a report or a comparison.
+type written interface {
+	WriteTerminal(io.Writer) error
+	WriteMarkdown(io.Writer) error
+	WriteHTML(io.Writer) error
+}
+
+// named are a report with parts, its repeats and a comparison, whose every name and
+// text is evil.
+func named(t *testing.T, evil string) []written {
+	r := drawn(t)
+	r.Name = evil
+	r.Deviations = []string{evil}
+	r.Conditions.Set(evil, evil)
+	r.Provenance.CPUModel = evil
+	r.Unmeasured(evil, evil)
+	r.reading.Absent = append(r.reading.Absent, probe.Absent{Name: evil, Reason: evil})
+	r.reading.Events[0].Text, r.reading.Events[0].Cause, r.reading.Events[0].Name = evil, evil, evil
+	attrs := []probe.Attr{{Key: probe.AttrMethod, Value: evil}, {Key: evil, Value: evil}}
+	for i := range r.reading.Metrics {
+		r.reading.Metrics[i].Attrs = slices.Concat(r.reading.Metrics[i].Attrs, attrs)
+	}
+	for i := range r.Curve.Series {
+		r.Curve.Series[i].Attrs = attrs
+	}
+	excluded := sample(t)
+	excluded.Excluded = evil
+	whole := Join(evil, r)
+	runs := Repeat(evil, whole, excluded)
+	return []written{whole, runs, Compare(whole, runs, CompareOptions{Metrics: []string{"tidestaff.rows"}, All: true})}
+}
+
 // Names from outside are text, whatever is in them, and a page asks for nothing
 // beyond itself.
 func TestHTMLHostileNames(t *testing.T) {
-	for _, evil := range []string{
-		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'; url(http://x/)`, "</style></svg>", "{{.}}", "a\x00b\x1b[31m\u2028", "\xff\xfe", "]]>", "--><!--",
-	} {
-		r := drawn(t)
-		r.Name = evil
-		r.Deviations = []string{evil}
-		r.Conditions.Set(evil, evil)
-		r.Provenance.CPUModel = evil
-		r.Unmeasured(evil, evil)
-		r.reading.Absent = append(r.reading.Absent, probe.Absent{Name: evil, Reason: evil})
-		r.reading.Events[0].Text, r.reading.Events[0].Cause, r.reading.Events[0].Name = evil, evil, evil
-		attrs := []probe.Attr{{Key: probe.AttrMethod, Value: evil}, {Key: evil, Value: evil}}
-		for i := range r.reading.Metrics {
-			r.reading.Metrics[i].Attrs = slices.Concat(r.reading.Metrics[i].Attrs, attrs)
-		}
-		for i := range r.Curve.Series {
-			r.Curve.Series[i].Attrs = attrs
-		}
-		excluded := sample(t)
-		excluded.Excluded = evil
-		whole := Join(evil, r)
-		c := Compare(whole, Repeat(evil, whole, excluded), CompareOptions{Metrics: []string{"tidestaff.rows"}, All: true})
-		for _, write := range []func(io.Writer) error{whole.WriteHTML, Repeat(evil, whole, excluded).WriteHTML, c.WriteHTML} {
+	for _, evil := range hostile {
+		for _, n := range named(t, evil) {
 			var b strings.Builder
-			if err := write(&b); err != nil {
+			if err := n.WriteHTML(&b); err != nil {
 				t.Fatal(err)
 			}
 			elements := 0
@@ -128,6 +146,58 @@ func TestHTMLHostileNames(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTextHostileNames: in Markdown no text ends a cell, a row or a table, or begins a
+// line of its own, and none commands a terminal.
+func TestTextHostileNames(t *testing.T) {
+	for _, evil := range hostile {
+		for _, n := range named(t, evil) {
+			var b strings.Builder
+			if err := n.WriteMarkdown(&b); err != nil {
+				t.Fatal(err)
+			}
+			columns, rows := 0, 0 // of the table that goes on
+			for line := range strings.Lines(b.String()) {
+				line = strings.TrimSuffix(line, "\n")
+				switch {
+				case strings.HasPrefix(line, "| "):
+					if columns == 0 {
+						columns = cellEnds(line)
+					}
+					if rows++; cellEnds(line) != columns {
+						t.Errorf("%q: %d cells where the table has %d:\n%s", evil, cellEnds(line), columns, line)
+					}
+				case line == "", strings.HasPrefix(line, "**") && strings.HasSuffix(line, "**"),
+					strings.HasPrefix(line, "<sub>") && strings.HasSuffix(line, "</sub>"):
+					columns = 0
+				default:
+					t.Errorf("%q: got the line %q", evil, line)
+				}
+			}
+			if rows < 3 {
+				t.Errorf("%q: got %d rows of tables, want some:\n%s", evil, rows, b.String())
+			}
+			if err := n.WriteTerminal(&b); err != nil {
+				t.Fatal(err)
+			}
+			if strings.ContainsFunc(b.String(), func(r rune) bool { return r != '\n' && unicode.IsControl(r) || r == '\u2028' }) {
+				t.Errorf("%q: got control characters in %q", evil, b.String())
+			}
+		}
+	}
+}
+
+// cellEnds counts the ends of cells in a line of a table, as GitHub does.
+func cellEnds(line string) (n int) {
+	escaped := false
+	for _, r := range line {
+		if r == '|' && !escaped {
+			n++
+		}
+		escaped = r == '\\' && !escaped
+	}
+	return n
 }
 
 // Whatever the values, no coordinate is outside the frame.
