@@ -13,9 +13,12 @@ const (
 	leastSizes = 4  // below, and within a smaller span, a constant cannot be told
 	leastSpan  = 16 // from an order
 
-	// A verdict is tried after each so many rounds, until it is clear.
+	// A verdict is tried after so many rounds, and again whenever there are twice as
+	// many, until it is clear. One of less than sureRounds counts if the rounds
+	// hardly differ: looking again and again finds what is not there.
 	rounds     = 7
-	mostRounds = 10 * rounds
+	sureRounds = 8 * rounds
+	mostRounds = 8 * sureRounds
 
 	// shortest is the CPU time of a sample below which the clock's own errors
 	// would be a part of it.
@@ -96,6 +99,7 @@ func (c *Check) run(r *Result) error {
 		return err
 	}
 	var times [][]float64
+	look := rounds
 	for last := false; !last; {
 		began := c.Now()
 		round, err := c.round(r.Sizes, batches, len(times))
@@ -105,9 +109,10 @@ func (c *Check) run(r *Result) error {
 		times = append(times, round)
 		now := c.Now()
 		last = len(times) == mostRounds || now.Sub(c.start)+now.Sub(began) > c.Limit
-		if last || len(times)%rounds == 0 {
+		if last || len(times) == look {
+			look *= 2
 			r.conclude(c.Bound, times)
-			last = last || r.Verdict != Unclear
+			last = last || r.sure()
 		}
 	}
 	return nil

@@ -198,11 +198,11 @@ func TestRounds(t *testing.T) {
 			return time.Duration(1e6 * ((1-share)*1 + share*x*x) * math.Exp(0.3*random.NormFloat64()))
 		}
 	}
-	b := newBench(noisy(0.25)) // between the bounds: never clear
+	b := newBench(noisy(0.28)) // between the bounds: never clear
 	if r := b.Run(); r.Verdict != Unclear || r.Rounds != mostRounds {
 		t.Errorf("got %v after %d rounds, want unclear after %d", r.Verdict, r.Rounds, mostRounds)
 	}
-	b = newBench(noisy(0.25))
+	b = newBench(noisy(0.28))
 	b.Limit = 60 * time.Millisecond
 	r := b.Run()
 	if r.Verdict != Unclear || r.Rounds < fewRounds || r.Rounds > 20 || b.now > b.Limit {

@@ -15,11 +15,12 @@ type Result struct {
 	Why     string // nothing was judged
 
 	Sizes  []int     // those that were measured
-	Times  []float64 // the typical CPU time of an operation at each of them, in ns
+	Times  []float64 // the CPU time of an operation at each of them, undisturbed, in ns
 	Rounds int
+	Calm   bool // the rounds hardly differ
 
 	// Share is the share that the part above the bound has of the time at the
-	// largest size, and Low and High are its 95 % interval.
+	// largest size, and Low and High are its 99 % interval.
 	Share, Low, High float64
 	// Superlinear is the share that a fit of c + n + n² gives to n², and
 	// SuperlinearBound the one of work that grows exactly as the bound does.
@@ -40,7 +41,7 @@ type Result struct {
 // over zero.
 func (r *Result) conclude(bound Order, times [][]float64) {
 	t := newTable(times)
-	r.Rounds, r.Times = len(times), t.typical(slices.Repeat([]int{1}, len(times)))
+	r.Rounds, r.Calm, r.Times = len(times), t.calm(), t.fastest(slices.Repeat([]int{1}, len(times)))
 	linear, bounds := newModel(Linear, r.Sizes), make([]float64, len(r.Sizes))
 	for i, n := range r.Sizes {
 		bounds[i] = bound.at(n)
@@ -54,6 +55,11 @@ func (r *Result) conclude(bound Order, times [][]float64) {
 		return
 	}
 	r.judge(newModel(bound, r.Sizes), t)
+}
+
+// sure reports whether further rounds are not needed.
+func (r *Result) sure() bool {
+	return r.Verdict != Unclear && r.Verdict != Unjudged && (r.Calm || r.Rounds >= sureRounds)
 }
 
 // quarter is the index of the size that is nearest to a quarter of the largest.

@@ -44,12 +44,12 @@
 // [Scaling] tells how an operation's counts and CPU time grow with the size of its
 // data, and fails if that is faster than a bound:
 //
-//	CPU time grows faster than n log n: 34 % of the time at n=10,000 goes with n² log n (95 % interval 29–38 %)
+//	CPU time grows faster than n log n: 35 % of the time at n=10,000 goes with n² log n (99 % interval 34–37 %)
 //	       n  CPU time  per item  queries/op
-//	     625   33.3 µs   53.3 ns           3
+//	     625   33.1 µs     53 ns           3
 //	   ...
-//	  10,000    975 µs   97.5 ns           3
-//	  fitted with c + n + n², 49 % of the time at n=10,000 is super-linear (of n log n alone it would be 30 %)
+//	  10,000    965 µs   96.5 ns           3
+//	  fitted with c + n + n², 48 % of the time at n=10,000 is super-linear (of n log n alone it would be 30 %)
 //
 // [Conform] holds a probe of your own to the contract of package probe: it opens
 // windows over the probe by hundreds and from several goroutines, and compares
@@ -100,8 +100,8 @@
 // A check of scaling measures in rounds, each with all sizes in an order of chance,
 // always on fresh data and after a garbage collection. A sample handles as many
 // items at each size, so that none has more collections, interrupts or cache misses
-// to its name, and counts relative to its round, so that a machine that changes its
-// speed by the second disturbs little. How often the verdict is wrong is measured
+// to its name. The fastest tenth of the rounds counts, since what else the machine does
+// only ever adds. How often the verdict is wrong is measured
 // by the command internal/peers/cmd/scaling, for bench/.
 // Data that leaves a cache of the processor makes an item dearer, as work of a
 // higher order does: only counts tell the two apart. A count that moves in steps,
@@ -138,9 +138,9 @@
 // Nothing per operation but the call of a function, and no allocation; with
 // Latency a reading of the clock and a record. Opening and closing a window takes
 // what its probes need, outside the timer; returning freed memory takes 4 to 30 ms
-// each time. A check of scaling takes 7 rounds, each about five times as long as the
-// operation and its set-up at the largest size; up to 70 if the verdict is not
-// clear. Conform takes about a second a probe on a quiet machine, a few under
+// each time. A check of scaling takes 7 rounds if they hardly differ, each about
+// five times as long as the operation and its set-up at the largest size; else 56, and up
+// to 448 while the verdict is not clear and the limit allows. Conform takes about a second a probe on a quiet machine, a few under
 // the race detector.
 //
 // # Platforms

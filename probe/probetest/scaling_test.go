@@ -46,27 +46,27 @@ var scalings = []struct {
 	op     func(p *pace, l *ledger, n int)
 	fails  bool
 }{
-	{"scaling-within", Scaling{}, 0.05, func(p *pace, l *ledger, n int) { p.work(n, 100, 900, 0) }, false},
-	{"scaling-cpu", Scaling{}, 0.05, func(p *pace, l *ledger, n int) { p.work(n, 0, 500, 500) }, true},
-	{"scaling-constant-quadratic", Scaling{Bound: Linear}, 0.05, func(p *pace, l *ledger, n int) { p.work(n, 500, 0, 500) }, true},
-	{"scaling-beside-counts", Scaling{Counts: map[string]Growth{"queries/op": Constant}}, 0.05, func(p *pace, l *ledger, n int) {
+	{"scaling-within", Scaling{}, 0.015, func(p *pace, l *ledger, n int) { p.work(n, 100, 900, 0) }, false},
+	{"scaling-cpu", Scaling{}, 0.015, func(p *pace, l *ledger, n int) { p.work(n, 0, 500, 500) }, true},
+	{"scaling-constant-quadratic", Scaling{Bound: Linear}, 0.015, func(p *pace, l *ledger, n int) { p.work(n, 500, 0, 500) }, true},
+	{"scaling-beside-counts", Scaling{Counts: map[string]Growth{"queries/op": Constant}}, 0.015, func(p *pace, l *ledger, n int) {
 		p.work(n, 0, 200, 800)
 		l.run(3, get)
 		l.Counter(testOps, probe.Attr{Key: attrFileOperation, Value: "read"}).Add(int64(n / 100))
 	}, true},
-	{"scaling-counts", Scaling{Counts: map[string]Growth{"queries/op": Constant, "fs-ops/op": Linear}}, 0.05, func(p *pace, l *ledger, n int) {
+	{"scaling-counts", Scaling{Counts: map[string]Growth{"queries/op": Constant, "fs-ops/op": Linear}}, 0.015, func(p *pace, l *ledger, n int) {
 		p.work(n, 0, 1000, 0)
 		l.run(1, tokens)
 		l.run(n/50, hashed(get, 1, "fleet.go:88"))
 		l.Counter(testOps, probe.Attr{Key: attrFileOperation, Value: "read"}).Add(int64(n * n / 1e5))
 	}, true},
 	{"scaling-unclear", Scaling{}, 0.5, func(p *pace, l *ledger, n int) { p.work(n, 720, 0, 280) }, false},
-	{"scaling-dropped", Scaling{Sizes: []int{100, 200, 400, 800, 1_600, 3_200, 6_400}, Limit: 8 * time.Second}, 0.05, func(p *pace, l *ledger, n int) { p.work(n, 0, 100e3, 900e3) }, true},
-	{"scaling-too-few", Scaling{Limit: 300 * time.Millisecond, Counts: map[string]Growth{"queries/op": Constant}}, 0.05, func(p *pace, l *ledger, n int) {
+	{"scaling-dropped", Scaling{Sizes: []int{100, 200, 400, 800, 1_600, 3_200, 6_400}, Limit: 8 * time.Second}, 0.015, func(p *pace, l *ledger, n int) { p.work(n, 0, 100e3, 900e3) }, true},
+	{"scaling-too-few", Scaling{Limit: 300 * time.Millisecond, Counts: map[string]Growth{"queries/op": Constant}}, 0.015, func(p *pace, l *ledger, n int) {
 		p.work(n, 0, 10e3, 0)
 		l.run(3, get)
 	}, false},
-	{"scaling-no-data", Scaling{Counts: map[string]Growth{"queries/op": Constant, "cpu-ns/op": Linear, "querys/op": Linear}}, 0.05,
+	{"scaling-no-data", Scaling{Counts: map[string]Growth{"queries/op": Constant, "cpu-ns/op": Linear, "querys/op": Linear}}, 0.015,
 		func(p *pace, l *ledger, n int) { p.work(n, 0, 1000, 0) }, true},
 }
 

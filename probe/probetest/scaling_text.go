@@ -55,7 +55,7 @@ func (o *outcome) verdict() string {
 	if r.Verdict == growth.Unjudged {
 		return "CPU time was not judged: " + r.Why
 	}
-	share := fmt.Sprintf("%s of the time at n=%s goes with %s (95 %% interval %.0f–%s)",
+	share := fmt.Sprintf("%s of the time at n=%s goes with %s (99 %% interval %.0f–%s)",
 		percent(r.Share), number(float64(r.Sizes[len(r.Sizes)-1])), order.Excess(), 100*r.Low, percent(r.High))
 	switch r.Verdict {
 	case growth.Exceeds:
@@ -114,7 +114,7 @@ func (o *outcome) writeNotes(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "  exponent of n %.2f; t(%s)/t(%s) = %.1f: to flag what is over %.3g, as is common, misses what grows beside a constant\n",
 		r.Slope, last, number(float64(r.From)), r.Ratio, flagged*float64(r.Sizes[len(r.Sizes)-1])/float64(r.From))
-	fmt.Fprintf(b, "  %d rounds on fresh data, the process's CPU clock, each time relative to its round\n", r.Rounds)
+	fmt.Fprintf(b, "  %d rounds on fresh data, the process's CPU clock, the mean of the fastest tenth\n", r.Rounds)
 	if r.Verdict == growth.Exceeds && !o.outgrown() {
 		if len(o.counts) == 0 {
 			b.WriteString("  no probe counted: data that leaves the processor's caches looks the same, and counts would tell\n")

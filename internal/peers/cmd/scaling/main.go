@@ -6,7 +6,7 @@
 //	go run ./internal/peers/cmd/scaling
 //	go run ./internal/peers/cmd/scaling -trials 20 -case sort -out -
 //
-// It takes about half an hour, and wants a quiet machine: the processes that compute
+// It takes about an hour and a half, and wants a quiet machine: the processes that compute
 // beside some of the cases are its own. It fails, after writing, if there are more
 // false alarms or fewer detections than promised.
 package main
