@@ -50,6 +50,9 @@ func (s *Set) add(p Probe) {
 	s.members = append(s.members, p)
 }
 
+// Members are the probes that the set is made of, none of which is a Set.
+func (s *Set) Members() []Probe { return slices.Clone(s.members) }
+
 // Describe implements [Probe]: the members' descriptions, one for each name.
 func (s *Set) Describe() []*Desc {
 	var all []*Desc
