@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -196,6 +197,21 @@ func TestAggregation(t *testing.T) {
 			if got := text(collect(t, reader)["test.wait"]); got != tt.want {
 				t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
 			}
+		}
+	}
+}
+
+// TestBounds: a description without bounds has those of its unit, and never the SDK's,
+// with which a second and a microsecond are in one bucket.
+func TestBounds(t *testing.T) {
+	for unit, highest := range map[string]float64{"s": 10, "By": 1 << 30, "{row}": 10000} {
+		d := &probe.Desc{Name: "test.unbounded", Unit: unit, Help: "No bounds.", Kind: probe.KindDistribution}
+		c := &probe.Core{Descs: []*probe.Desc{d}}
+		reader := read(t, c, ProducerOptions{Aggregation: sdk.DefaultAggregationSelector})
+		c.Recorder(d).Record(1)
+		bounds := collect(t, reader)["test.unbounded"].Data.(metricdata.Histogram[float64]).DataPoints[0].Bounds
+		if len(bounds) < 10 || bounds[len(bounds)-1] != highest || !slices.IsSorted(bounds) {
+			t.Errorf("%s: got bounds %v", unit, bounds)
 		}
 	}
 }

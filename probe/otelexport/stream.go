@@ -107,11 +107,7 @@ func (s *stream) aggregate(kind sdk.InstrumentKind, view sdk.Aggregation, reader
 	s.always = s.temporality == metricdata.CumulativeTemporality
 	switch a := agg.(type) {
 	case nil, sdk.AggregationDefault:
-		bounds := s.desc.Bounds
-		if bounds == nil {
-			bounds = sdk.DefaultAggregationSelector(kind).(sdk.AggregationExplicitBucketHistogram).Boundaries
-		}
-		s.collect = explicit(bounds, false)
+		s.collect = explicit(boundsOf(s.desc), false)
 	case sdk.AggregationExplicitBucketHistogram:
 		s.collect = explicit(a.Boundaries, a.NoMinMax)
 	case sdk.AggregationBase2ExponentialHistogram:
@@ -122,6 +118,20 @@ func (s *stream) aggregate(kind sdk.InstrumentKind, view sdk.Aggregation, reader
 		return fmt.Errorf("a distribution cannot be aggregated as %T", agg)
 	}
 	return nil
+}
+
+// boundsOf are the bounds of a description, or, where it leaves the choice, some for its
+// unit. The SDK's own are meant for milliseconds whatever the unit.
+func boundsOf(d *probe.Desc) []float64 {
+	switch {
+	case d.Bounds != nil:
+		return d.Bounds
+	case d.Unit == "s":
+		return []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}
+	case d.Unit == "By": // 1 KiB to 1 GiB
+		return []float64{1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 28, 1 << 30}
+	}
+	return []float64{0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000}
 }
 
 func isDefault(a sdk.Aggregation) bool {
