@@ -3,7 +3,8 @@
 //
 //	tidestaff show [-md | -html | -bench] [-o file] report.json...
 //	tidestaff compare [-md | -html] [-o file] before.json... -- after.json...
-//	tidestaff merge -o repeats.json report.json...
+//	tidestaff repeat -o repeats.json report.json...
+//	tidestaff merge -o fleet.json report.json...
 //
 // Several reports on one side are repeats of one variant. With -exclude
 // file=reason a run is shown and does not count. A part of a report is named
@@ -31,6 +32,14 @@ const (
 	statusUndecided = 3
 )
 
+// statusOf is the status of a judgement.
+func statusOf(worse bool) int {
+	if worse {
+		return statusWorse
+	}
+	return statusFine
+}
+
 // A command runs with its own arguments and gives the exit status. Its errors are
 // misuse.
 type command struct {
@@ -41,7 +50,8 @@ type command struct {
 var commands = []command{
 	{"show", "[-md | -html | -bench] [-o file] report.json...", "writes a report, or several as repeats of one variant", show},
 	{"compare", "[-md | -html] [-o file] before.json... -- after.json...", "says of each number whether it is worse; two files need no --", compare},
-	{"merge", "-o repeats.json report.json...", "writes several reports as repeats of one variant", merge},
+	{"repeat", "-o repeats.json report.json...", "writes several reports as repeats of one variant", repeat},
+	{"merge", "-o fleet.json report.json...", "writes the reports of many replicas of a service as one", merge},
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

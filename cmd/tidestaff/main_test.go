@@ -96,10 +96,17 @@ func TestCommands(t *testing.T) {
 		{"compare EIGHT --", 2, "", " compare: want some reports on both sides of one --"},
 		{"compare EIGHT BROKEN", 2, "", " compare: report: BROKEN:"},
 
-		{"merge EIGHT", 2, "", " merge: -o is missing"},
-		{"merge -o OUT", 2, "", " merge: no report is named"},
-		{"merge -o OUT -name three -exclude NINE=x EIGHT NINE MANY", 0, "", ""},
+		{"repeat EIGHT", 2, "", " repeat: -o is missing"},
+		{"repeat -o OUT", 2, "", " repeat: no report is named"},
+		{"repeat -o OUT -name three -exclude NINE=x EIGHT NINE MANY", 0, "", ""},
 		{"show OUT", 1, "three, ", ""},
+
+		{"merge -o DIR/fleet -name fleet EIGHT NINE", 0, "", ""},
+		{"show DIR/fleet", 0, "replicas 2", ""},
+		{"show DIR/fleet#server", 0, "x.queries     17", ""},
+		{"merge EIGHT", 2, "", " merge: -o is missing"},
+		{"merge -o DIR/fleet EIGHT OUT", 2, "", " merge: report: merge: three: these are repeats of a variant"},
+		{"merge -o DIR/fleet EIGHT BROKEN", 2, "", " merge: report: BROKEN:"},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			names := strings.NewReplacer("EIGHT", eight, "NINE", nine, "MANY", many, "BROKEN", broken, "OUT", out, "DIR", dir)

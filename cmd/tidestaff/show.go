@@ -7,8 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-
-	"github.com/tidestaff/tidestaff/probe/report"
 )
 
 // A printer is what reports and comparisons have in common.
@@ -101,46 +99,4 @@ func show(set *flag.FlagSet, args []string, stdout io.Writer) (int, error) {
 		return statusOf(r.Failed()), o.to(stdout, r.WriteBenchmarks)
 	}
 	return statusOf(r.Failed()), o.write(r, stdout)
-}
-
-// statusOf is the status of a judgement.
-func statusOf(worse bool) int {
-	if worse {
-		return statusWorse
-	}
-	return statusFine
-}
-
-// merge writes repeats as one report. Their targets are not judged here.
-func merge(set *flag.FlagSet, args []string, _ io.Writer) (int, error) {
-	e := exclusions{}
-	path := set.String("o", "", "write the report to `file`")
-	name := set.String("name", "", "`name` of the variant")
-	set.Var(e, "exclude", "keep the run in a file but do not count it, for a reason: `file=reason`; may be repeated")
-	files, err := parse(set, args)
-	switch {
-	case err != nil:
-		return statusMisuse, err
-	case *path == "":
-		return statusMisuse, errors.New("-o is missing")
-	case len(files) == 0:
-		return statusMisuse, errors.New("no report is named")
-	}
-	if err := e.check(files); err != nil {
-		return statusMisuse, err
-	}
-	var runs []*report.Report
-	for _, f := range files {
-		r, err := open(f)
-		if err != nil {
-			return statusMisuse, err
-		}
-		r.Excluded = e[f]
-		runs = append(runs, r)
-	}
-	all := report.Repeat(*name, runs...)
-	if all.Name == "" {
-		all.Name = common(runs)
-	}
-	return statusFine, all.WriteFile(*path)
 }
