@@ -21,9 +21,12 @@ type ProducerOptions struct {
 	// the aggregation.
 	Views []sdk.View
 
-	// Temporality and Aggregation are the methods of that name of the reader's
-	// exporter. If nil, histograms are cumulative and have explicit bounds.
+	// Temporality is the method of that name of the reader's exporter. If nil,
+	// histograms are cumulative.
 	Temporality sdk.TemporalitySelector
+
+	// Aggregation is the method of that name of the reader's exporter. If nil,
+	// histograms have explicit bounds.
 	Aggregation sdk.AggregationSelector
 
 	// Series is how many series a metric may have, as in [Options].
