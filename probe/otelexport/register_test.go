@@ -31,13 +31,14 @@ func TestRegister(t *testing.T) {
 	c.Gauge(descLevel).Set(7)
 	c.Peak(descPeak).Sample(9)
 	c.Counter(descPath).Add(1)
+	c.Counter(descCalls, probe.Attr{Key: "method", Value: "a\xffb"}).Add(1)
 	c.Recorder(descWait).Record(1)
 	got := collect(t, reader)
 	if m := got["test.time"]; m.Description != descTime.Help {
 		t.Errorf("got description %q", m.Description)
 	}
 	want(t, got, map[string]string{
-		"test.calls": "counter {call} {method=Get} 4\ncounter {call} {} 0",
+		"test.calls": "counter {call} {method=Get} 4\ncounter {call} {method=a\uFFFDb} 1\ncounter {call} {} 0",
 		"test.time":  "counter s {} 1.5",
 		"test.open":  "updown {call} {} 2",
 		"test.level": "gauge By {} 7",

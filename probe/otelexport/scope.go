@@ -3,6 +3,7 @@ package otelexport
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
 
@@ -27,11 +28,12 @@ const defaultSeries = 500
 // limit, as the SDK marks its own.
 var overflow = attribute.NewSet(attribute.Bool("otel.metric.overflow", true))
 
-// setOf turns a series' attributes into OpenTelemetry's.
+// setOf turns a series' attributes into OpenTelemetry's. Bytes that are no UTF-8 are
+// replaced: a protocol buffer refuses them, and with them everything beside.
 func setOf(attrs []probe.Attr) attribute.Set {
 	kvs := make([]attribute.KeyValue, len(attrs))
 	for i, a := range attrs {
-		kvs[i] = attribute.String(a.Key, a.Value)
+		kvs[i] = attribute.String(a.Key, strings.ToValidUTF8(a.Value, "\uFFFD"))
 	}
 	return attribute.NewSet(kvs...)
 }
