@@ -41,7 +41,8 @@ type ProducerOptions struct {
 //	reader := sdk.NewPeriodicReader(exporter, sdk.WithProducer(producer))
 type Producer struct {
 	window  *probe.Window
-	streams map[string][]*stream // by metric
+	streams []*stream            // as they were described
+	of      map[string][]*stream // by metric
 	start   time.Time
 
 	mu      sync.Mutex // held over Produce: a reader has one collection at a time
@@ -53,13 +54,14 @@ type Producer struct {
 // NewProducer makes a producer for one reader; a second reader has another one. The
 // probe is watched until Close.
 func NewProducer(p probe.Probe, o ProducerOptions) (*Producer, error) {
-	q := &Producer{streams: map[string][]*stream{}, quota: newQuota(o.Series)}
+	q := &Producer{of: map[string][]*stream{}, quota: newQuota(o.Series)}
 	for _, d := range exported(p, func(k probe.Kind) bool { return k == probe.KindDistribution }) {
 		streams, err := streamsOf(d, o)
 		if err != nil {
 			return nil, fmt.Errorf("otelexport: %w", err)
 		}
-		q.streams[d.Name] = streams
+		q.of[d.Name] = streams
+		q.streams = append(q.streams, streams...)
 	}
 	var err error
 	if q.window, err = p.Watch(); err != nil {
@@ -85,17 +87,15 @@ func (p *Producer) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
 			continue
 		}
 		set := setOf(m.Attrs)
-		for _, s := range p.streams[m.Name] {
+		for _, s := range p.of[m.Name] {
 			if err := s.add(p.quota, set, m.Dist); err != nil {
 				return nil, fmt.Errorf("otelexport: %s: %w", m.Name, err)
 			}
 		}
 	}
 	var all []metricdata.Metrics
-	for _, streams := range p.streams {
-		for _, s := range streams {
-			all = s.append(all, span{p.start, p.reading.Start, p.reading.End})
-		}
+	for _, s := range p.streams {
+		all = s.append(all, span{p.start, p.reading.Start, p.reading.End})
 	}
 	if len(all) == 0 {
 		return nil, nil
