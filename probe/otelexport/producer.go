@@ -88,9 +88,7 @@ func (p *Producer) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
 		}
 		set := setOf(m.Attrs)
 		for _, s := range p.of[m.Name] {
-			if err := s.add(p.quota, set, m.Dist); err != nil {
-				return nil, fmt.Errorf("otelexport: %s: %w", m.Name, err)
-			}
+			s.add(p.quota, set, m.Dist)
 		}
 	}
 	var all []metricdata.Metrics

@@ -140,14 +140,16 @@ func isDefault(a sdk.Aggregation) bool {
 }
 
 // add takes in what a metric's series has in the interval. An interval without a count
-// may have the rest of the one before it, a sum or a maximum.
-func (s *stream) add(q *quota, set attribute.Set, d *probe.Dist) error {
+// may have the rest of the one before it, a sum or a maximum. Series of 2 and of 3 digits
+// that a filter makes one cannot be merged: those of the first to come are exported. An
+// error would cost the reader all that it collects.
+func (s *stream) add(q *quota, set attribute.Set, d *probe.Dist) {
 	if s.filter != nil {
 		set, _ = set.Filter(s.filter)
 	}
 	e := s.series[set.Equivalent()]
 	if e == nil && d.Count() == 0 {
-		return nil
+		return
 	}
 	if e == nil {
 		set = q.admit(s.name, set)
@@ -157,9 +159,11 @@ func (s *stream) add(q *quota, set attribute.Set, d *probe.Dist) error {
 			s.order = append(s.order, e)
 		}
 	}
+	if e.total.Merge(d) != nil {
+		return
+	}
 	e.fresh = e.fresh || d.Count() > 0
 	e.max = max(e.max, d.Max())
-	return e.total.Merge(d)
 }
 
 // append adds the stream's data, if there are any, and begins the next interval.
