@@ -101,7 +101,8 @@ func (p *Producer) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
 	return []metricdata.ScopeMetrics{{Scope: scope, Metrics: all}}, nil
 }
 
-// Close ends the producer and closes its window. It may be called again.
+// Close ends the producer and closes its window, after the reader's last collection. It
+// may be called again.
 func (p *Producer) Close() error {
 	p.mu.Lock()
 	p.closed = true

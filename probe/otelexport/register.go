@@ -112,7 +112,9 @@ func (r *Registration) open(p probe.Probe, provider metric.MeterProvider, o Opti
 }
 
 // Close ends the export, waits for a collection that is under way, and closes the
-// probe's windows. It may be called again, and returns the first call's error.
+// probe's windows. It may be called again, and returns the first call's error. A program
+// that ends shuts its MeterProvider down first, so that the last collection has
+// everything.
 //
 // It must not be called from within a collection, which it would wait for.
 func (r *Registration) Close() error {
