@@ -34,6 +34,11 @@ var sharedMarks shared[*mark]
 // unmap all the time it may wait for milliseconds.
 type mark struct {
 	dir string // the process's in /proc
+	// room is by how much the kernel's numbers may differ without anybody's doing.
+	// The mark is kept from a quick count of pages and the level beside it is an
+	// exact sum (Linux 6.16), so that a mark may stay above the level that it was set
+	// back to, and be lower than when the level was above it.
+	room uint64
 
 	// mu makes reading, setting back and telling the users one step. Between
 	// two goroutines that interleave, a maximum would be told to nobody.
@@ -44,7 +49,11 @@ type mark struct {
 	last   uint64 // the mark as it was left; 0 once it was set back
 }
 
-func newMark(dir string) *mark { return &mark{dir: dir} }
+// newMark makes the mark of the process of a folder, on a machine of so many CPUs.
+func newMark(dir string, cpus int) *mark {
+	const counts = 3 // of anonymous pages, of files and of shared memory
+	return &mark{dir: dir, room: uint64(counts * processUncertainty(cpus))}
+}
 
 // join makes a peak a user of the mark. The first one opens the files.
 func (m *mark) join(p *probe.Peak, reset bool) error {
@@ -103,14 +112,14 @@ func (m *mark) dropClear() {
 }
 
 // obeyed tries the reset once. A sandbox may accept the write and do nothing,
-// which shows if the mark was above the present level and stays where it was.
+// which shows if the mark was well above the present level and stays where it was.
 func (m *mark) obeyed() bool {
 	before, err := m.read()
 	if err != nil || !before.HWM.OK || m.clear.Write(five) != nil {
 		return false
 	}
 	after, err := m.read()
-	if err != nil || after.HWM.V >= before.HWM.V && before.HWM.V > max(before.RSS.V, after.RSS.V) {
+	if err != nil || after.HWM.V >= before.HWM.V && before.HWM.V > max(before.RSS.V, after.RSS.V)+m.room {
 		return false
 	}
 	m.last = 0
@@ -139,7 +148,7 @@ func (m *mark) take(reset bool) (proc.Status, error) {
 		m.dropClear() // from here on the mark is a lifetime's
 	}
 	done := reset && m.clear != nil
-	lost := s.HWM.OK && s.HWM.V < m.last // somebody else has set it back
+	lost := s.HWM.OK && s.HWM.V+m.room < m.last // somebody else has set it back
 	if m.last = s.HWM.V; done {
 		m.last = 0 // it is the present level by now
 	}

@@ -13,8 +13,9 @@ import (
 // A fakeMemory is a kernel's idea of a process's resident set.
 type fakeMemory struct {
 	rss, hwm int64
-	refuse   bool // the write fails
-	ignore   bool // the write succeeds and does nothing
+	above    int64 // the level, where a mark that is set back stays
+	refuse   bool  // the write fails
+	ignore   bool  // the write succeeds and does nothing
 	resets   int
 }
 
@@ -37,7 +38,7 @@ func (m *fakeMemory) Write(b []byte) error {
 	case string(b) != "5":
 		return errors.New("only 5 leaves the pages' state alone")
 	case !m.ignore:
-		m.hwm = m.rss
+		m.hwm = m.rss + m.above
 	}
 	m.resets++
 	return nil
@@ -223,4 +224,29 @@ func TestMarkMissing(t *testing.T) {
 			t.Errorf("%s: got reason %q, want one with VmRSS", d.Name, got)
 		}
 	}
+}
+
+// TestMarkRoom: a kernel whose mark is kept from a rougher count than the level
+// sets it back to somewhat above that, which is not to do nothing; and a mark that
+// is somewhat lower than it was has been set back by nobody.
+func TestMarkRoom(t *testing.T) {
+	const off = mib / 4
+	for _, tt := range []struct {
+		hwm    int64
+		ignore bool
+		want   bool
+	}{{10*mib + off, false, true}, {100 * mib, false, true}, {100 * mib, true, false}} {
+		m := &fakeMemory{rss: 10 * mib, hwm: tt.hwm, above: off, ignore: tt.ignore}
+		k := &mark{status: m, clear: m, room: off}
+		if got := k.obeyed(); got != tt.want {
+			t.Errorf("from %d KiB, ignored %t: got obeyed %t", tt.hwm>>10, tt.ignore, got)
+		}
+	}
+	m := &fakeMemory{rss: 10 * mib, hwm: 100 * mib}
+	p := newMarkProbe(&mark{status: m, room: off}, false)
+	w := p.watch(t)
+	m.hwm = 120 * mib
+	p.core.Sample()
+	m.hwm -= off
+	wantPeak(t, "somewhat lower", w.Close(), 120*mib, probe.Exact, markRose)
 }

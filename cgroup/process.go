@@ -23,10 +23,11 @@ func (p *Probe) openStatus() (*source, error) {
 	peak := p.core.Peak(descPeak)
 	peak.Growth(descGrowth, levels[0])
 	p.forget(peak)
-	p.core.Gauge(descUncertainty).Set(processUncertainty(cpus(p.opts.Root)))
+	n := cpus(p.opts.Root)
+	p.core.Gauge(descUncertainty).Set(processUncertainty(n))
 	reset := !p.opts.NoReset
 	dir := p.file("")
-	err := sharedMarks.take(dir, func() *mark { return newMark(dir) }, func(m *mark) error {
+	err := sharedMarks.take(dir, func() *mark { return newMark(dir, n) }, func(m *mark) error {
 		p.mark = m
 		return m.join(peak, reset)
 	})

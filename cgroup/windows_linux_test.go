@@ -10,12 +10,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidestaff/tidestaff/internal/proc"
 	"github.com/tidestaff/tidestaff/probe"
 )
 
 // spike makes n bytes resident and gives them back, out of the Go runtime's
 // sight, so that nothing of it is there at the next boundary.
 func spike(t testing.TB, n int) {
+	t.Helper()
+	unmap(t, resides(t, n))
+}
+
+func resides(t testing.TB, n int) []byte {
 	t.Helper()
 	m, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
@@ -24,6 +30,11 @@ func spike(t testing.TB, n int) {
 	for i := 0; i < n; i += os.Getpagesize() {
 		m[i] = 1
 	}
+	return m
+}
+
+func unmap(t testing.TB, m []byte) {
+	t.Helper()
 	if err := syscall.Munmap(m); err != nil {
 		t.Fatal(err)
 	}
@@ -73,6 +84,57 @@ func TestRealPeaks(t *testing.T) {
 	check("first tile of c", &r, 100*mib)
 	check("second tile of c", c.Close(), 0)
 	check("a", a.Close(), 160*mib)
+}
+
+// TestRealMarkObeyed: the kernel sets the mark back whenever it is asked to. That
+// is not doubted where the level is a few pages below the mark, which is a rougher
+// count and may stay where it is.
+func TestRealMarkObeyed(t *testing.T) {
+	settled(t, New(Options{})).Close()
+	var core probe.Core
+	peak := core.Peak(descPeak)
+	for i := range 1000 {
+		spike(t, (1+i%40)*os.Getpagesize())
+		k := newMark("/proc/self", cpus("/"))
+		if err := k.join(peak, true); err != nil {
+			t.Fatal(err)
+		}
+		obeyed := k.clear != nil
+		k.leave(peak)
+		if !obeyed {
+			t.Fatalf("got a mark that passes for one that cannot be set back, try %d", i)
+		}
+	}
+}
+
+// TestRealMarkStays: a mark that nobody sets back is a few pages lower now and then,
+// when it is the exact level's no longer and the rougher count's again. That takes
+// nothing from a peak that rose.
+func TestRealMarkStays(t *testing.T) {
+	debug.FreeOSMemory() // as settled does
+	w := watch(t, New(Options{Interval: time.Hour, NoReset: true}))
+	var r probe.Reading
+	w.Read(&r)
+	was, _ := one(t, &r, descRSS)
+	b, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Skipf("needs /proc: %v", err)
+	}
+	st, err := proc.ParseStatus(b)
+	if err != nil || !st.HWM.OK {
+		t.Skipf("needs VmHWM: %v", err)
+	}
+	high := resides(t, int(float64(st.HWM.V)-was)+16*mib) // the level is the highest ever
+	for i := range 1000 {
+		m := resides(t, (1+i*37%400)*os.Getpagesize())
+		w.Read(&r)
+		unmap(t, m)
+		w.Read(&r)
+	}
+	unmap(t, high)
+	if _, prov := one(t, w.Close(), descPeak); prov != (probe.Provenance{Method: markRose}) {
+		t.Errorf("got a peak by %+v, want it exact because it rose", prov)
+	}
 }
 
 // TestRealTwoProbes: two probes of one process at once, from goroutines.
