@@ -170,8 +170,4 @@ func TestOOMNothingLeft(t *testing.T) {
 }
 
 // wakes counts the goroutines of notifications.
-func wakes() int {
-	stacks := make([]byte, 1<<20)
-	stacks = stacks[:runtime.Stack(stacks, true)]
-	return strings.Count(string(stacks), "created by github.com/tidestaff/tidestaff/cgroup.newWake")
-}
+func wakes() int { return running("newWake") }

@@ -213,7 +213,13 @@ func TestRealCPU(t *testing.T) {
 // neither a descriptor nor a goroutine behind.
 func TestRealNothingLeft(t *testing.T) {
 	p := New(Options{NoReset: true}) // with a sampler
-	watch(t, p).Close()
+	w := watch(t, p)
+	for limit := time.Now().Add(time.Minute); samplers() != 1; runtime.Gosched() { // until it has begun
+		if time.Now().After(limit) {
+			t.Fatalf("got %d samplers in a window, want one", samplers())
+		}
+	}
+	w.Close()
 	before := descriptors(t)
 	var wg sync.WaitGroup
 	for range 4 {
@@ -244,10 +250,14 @@ func TestRealNothingLeft(t *testing.T) {
 }
 
 // samplers counts the goroutines that a sampler started.
-func samplers() int {
+func samplers() int { return running("startSampler") }
+
+// running counts the goroutines of functions that a function of this package has
+// started in a wait group.
+func running(by string) int {
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
-	return strings.Count(string(stacks), "created by github.com/tidestaff/tidestaff/cgroup.startSampler")
+	return strings.Count(string(stacks), "\ngithub.com/tidestaff/tidestaff/cgroup."+by+".func1(")
 }
 
 // descriptors counts this process's open files in /proc and /sys.
