@@ -1,6 +1,7 @@
 package cgroup
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -96,27 +97,53 @@ func registerOOM(dir string) (int, error) {
 }
 
 // again are the times after a notification at which to look once more: version 1
-// notifies when memory has run out, and counts a kill when it has been done.
-var again = [...]time.Duration{time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond}
+// notifies when memory has run out, and counts a kill when it has been done. later
+// are more of them, on a machine so busy that it takes so long; another notification
+// comes before those.
+var (
+	again = [...]time.Duration{time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond}
+	later = [...]time.Duration{time.Second, 10 * time.Second}
+)
 
 // loop waits in the network poller, so that no thread is held, until stop
 // closes the descriptor.
 func (w *wake) loop(f func(method string)) {
-	var b [4096]byte // what it says is of no interest
+	var b [4096]byte     // what it says is of no interest
+	looked := len(later) // how many of those are behind
 	for {
-		if _, err := w.fd.Read(b[:]); err != nil {
+		var deadline time.Time // none
+		if looked < len(later) {
+			deadline = time.Now().Add(later[looked])
+		}
+		_ = w.fd.SetReadDeadline(deadline) // the read tells of one that is closed
+		_, err := w.fd.Read(b[:])
+		switch {
+		case err == nil:
+			f(w.method)
+			if !w.again(f) {
+				return
+			}
+			looked = 0
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			f(w.method)
+			looked++
+		default:
 			return
 		}
-		f(w.method)
-		for _, d := range again {
-			select {
-			case <-w.quit:
-				return
-			case <-time.After(d):
-				f(w.method)
-			}
+	}
+}
+
+// again looks after each of those times; false if there is no more to look for.
+func (w *wake) again(f func(method string)) bool {
+	for _, d := range again {
+		select {
+		case <-w.quit:
+			return false
+		case <-time.After(d):
+			f(w.method)
 		}
 	}
+	return true
 }
 
 // stop ends the notification and waits for its goroutine. A nil wake may be
