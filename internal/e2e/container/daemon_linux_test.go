@@ -47,7 +47,7 @@ func startDaemon(t *testing.T) *daemon {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
+		if err := patiently(os.RemoveAll, dir); err != nil {
 			t.Error(err)
 		}
 	})
@@ -130,8 +130,19 @@ func (d *daemon) stop(t *testing.T) {
 	}
 	for _, dir := range dirs {
 		// Some names are links to the hierarchies of several controllers.
-		if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := patiently(os.Remove, dir); err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Error(fmt.Errorf("left behind: %w", err))
+		}
+	}
+}
+
+// patiently removes what may be in use for a moment longer: by processes of the
+// daemon's that are about to end, and by the groups of containers that they remove.
+func patiently(remove func(string) error, name string) error {
+	for limit := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		err := remove(name)
+		if err == nil || errors.Is(err, os.ErrNotExist) || time.Now().After(limit) {
+			return err
 		}
 	}
 }

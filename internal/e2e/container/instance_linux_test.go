@@ -110,7 +110,21 @@ func (c *instance) stats(t *testing.T) stats {
 	return s
 }
 
-// outOfMemory counts the daemon's events of a container that ran out of memory.
+// awaitOutOfMemory waits until the daemon has an event of the container's having
+// run out of memory. The kernel tells its containerd of it, and that the daemon,
+// which on a busy machine takes a while.
+func (c *instance) awaitOutOfMemory(t *testing.T) {
+	t.Helper()
+	for limit := time.Now().Add(time.Minute); c.outOfMemory(t) == 0; {
+		if time.Now().After(limit) {
+			t.Error("the daemon has no event of it")
+			return
+		}
+	}
+}
+
+// outOfMemory counts the daemon's events of a container that ran out of memory, up
+// to a second from now.
 func (c *instance) outOfMemory(t *testing.T) int {
 	t.Helper()
 	now := time.Now()
