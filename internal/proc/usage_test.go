@@ -56,8 +56,9 @@ func TestReadSuspended(t *testing.T) {
 	}
 }
 
-// The process's clock moves by what it computes, between two readings that follow
-// each other.
+// The process's clock moves by what it computes, in steps that are no ticks, and
+// never back. That it stands still between two readings is rare and no mistake: the
+// kernel takes off what a virtual processor did not get.
 func TestReadCPUClock(t *testing.T) {
 	last, err := ReadCPUClock()
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -66,15 +67,22 @@ func TestReadCPUClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 1000 {
+	least := time.Hour
+	for limit, moved := time.Now().Add(time.Minute), 0; moved < 1000; {
 		now, err := ReadCPUClock()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if now <= last {
-			t.Fatalf("CPU time went from %v to %v", last, now)
+		if now < last || time.Now().After(limit) {
+			t.Fatalf("CPU time went from %v to %v, after %d steps", last, now, moved)
+		}
+		if now > last {
+			moved, least = moved+1, min(least, now-last)
 		}
 		last = now
+	}
+	if least >= time.Millisecond {
+		t.Errorf("got steps of at least %v of CPU time, want what was used", least)
 	}
 	if n := testing.AllocsPerRun(100, func() { _, _ = ReadCPUClock() }); n != 0 {
 		t.Errorf("got %v allocations, want 0", n)
