@@ -335,6 +335,22 @@ func TestPerItem(t *testing.T) {
 	}
 }
 
+// TestItemCost: what somebody else lets go of in one of the tries is no item's.
+func TestItemCost(t *testing.T) {
+	const size = 64 << 10
+	other, calls := make([]byte, 1<<20), 0
+	heap, alloc := itemCost(func() any {
+		if calls++; calls == 3 {
+			other = nil
+		}
+		return make([]byte, size)
+	})
+	runtime.KeepAlive(other)
+	if heap < size-8<<10 || heap > size+8<<10 || alloc < size {
+		t.Errorf("got %d bytes live and %d allocated, want %d", heap, alloc, size)
+	}
+}
+
 // TestUnitLines: TestMain prints them with benchmarks and not without.
 func TestUnitLines(t *testing.T) {
 	_, out := rowsOf(t, "^loop$", "-test.benchtime=1x")

@@ -2,6 +2,7 @@ package probetest
 
 import (
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -14,9 +15,9 @@ import (
 //		probetest.PerItem(b, 10_000, func() any { return newMarkers(10_000) })
 //	}
 //
-// Both numbers are the least of three tries, as runtime.MemStats has them: what
-// other goroutines do with the heap meanwhile can only add to the second, and
-// mostly adds to the first. Memory that is not on Go's heap is in neither.
+// Of five tries the first number is the median and the second the least, as
+// runtime.MemStats has them: other goroutines can only add to what was allocated, and
+// may let go of what they had, too. Memory that is not on Go's heap is in neither.
 func PerItem(b *testing.B, n int, make func() any) {
 	b.Helper()
 	if n <= 0 {
@@ -35,9 +36,10 @@ func PerItem(b *testing.B, n int, make func() any) {
 // itemCost is the live heap that make's result keeps, and what making it
 // allocated, in bytes.
 func itemCost(make func() any) (heap, alloc int64) {
-	const tries = 3
+	const tries = 5
 	stats := new(runtime.MemStats) // one, or it would be in its own numbers
 	make()                         // what is made once, such as tables and pools
+	var growths []int64
 	for i := range tries {
 		before := liveHeap()
 		from := allocated(stats)
@@ -45,12 +47,13 @@ func itemCost(make func() any) (heap, alloc int64) {
 		made := allocated(stats) - from
 		grown := liveHeap() - before
 		runtime.KeepAlive(kept)
-		if i == 0 {
-			heap, alloc = grown, made
+		growths = append(growths, grown)
+		if alloc = min(alloc, made); i == 0 {
+			alloc = made
 		}
-		heap, alloc = min(heap, grown), min(alloc, made)
 	}
-	return heap, alloc
+	slices.Sort(growths)
+	return growths[tries/2], alloc
 }
 
 // allocated is all bytes allocated on the heap so far.
