@@ -101,7 +101,11 @@ func ownMemoryGroup(t *testing.T) proc.Group {
 	if err != nil {
 		t.Skipf("needs to make a control group: %v", err)
 	}
-	t.Cleanup(func() { os.Remove(dir) })
+	t.Cleanup(func() {
+		if _, err := os.Stat(dir); err == nil { // the test may have removed it
+			removeGroup(dir)
+		}
+	})
 	g.Path, g.Dir = filepath.Join(g.Path, filepath.Base(dir)), dir
 	if _, err := os.Stat(usageFile(g)); err != nil {
 		t.Skipf("needs the memory controller in groups below its own: %v", err)
