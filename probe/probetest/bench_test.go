@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -349,6 +350,15 @@ func TestItemCost(t *testing.T) {
 	if heap < size-8<<10 || heap > size+8<<10 || alloc < size {
 		t.Errorf("got %d bytes live and %d allocated, want %d", heap, alloc, size)
 	}
+}
+
+// TestLiveHeap: clean-ups run outside of a test with a fake clock, which must not mind.
+func TestLiveHeap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		if got := liveHeap(); got <= 0 {
+			t.Errorf("got %d bytes", got)
+		}
+	})
 }
 
 // TestUnitLines: TestMain prints them with benchmarks and not without.
