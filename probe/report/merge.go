@@ -124,7 +124,7 @@ func (m *merger) take(r *Report, i int) error {
 func (m *merger) metric(s *probe.Metric) (err error) {
 	add := func(all *probe.Metric) {
 		all.Value += s.Value
-		all.Prov = worse(all.Prov, s.Prov)
+		all.Prov = leastCertain(all.Prov, s.Prov, true)
 		if s.Dist != nil {
 			err = all.Dist.Merge(s.Dist)
 		}
@@ -144,16 +144,13 @@ func (m *merger) metric(s *probe.Metric) (err error) {
 
 // series makes a series of d that begins with s, or adds to the one that there is.
 func (m *merger) series(d *probe.Desc, s *probe.Metric, add func(all *probe.Metric)) {
-	key, attrs := d.Name, sortedAttrs(s)
-	for _, a := range attrs {
-		key += "\x00" + a.Key + "\x01" + a.Value
-	}
+	all := probe.Metric{Desc: d, Attrs: sortedAttrs(s), Value: s.Value, Prov: s.Prov}
+	key := seriesKey(&all, "")
 	if i, ok := m.index[key]; ok {
 		add(&m.reading.Metrics[i])
 		return
 	}
 	m.index[key] = len(m.reading.Metrics)
-	all := probe.Metric{Desc: d, Attrs: attrs, Value: s.Value, Prov: s.Prov}
 	if s.Dist != nil {
 		all.Dist = new(probe.Dist)
 		_ = all.Dist.Merge(s.Dist) // an empty one takes any digits
@@ -165,18 +162,6 @@ func (m *merger) series(d *probe.Desc, s *probe.Metric, add func(all *probe.Metr
 func sumOf(d *probe.Desc) *probe.Desc {
 	return &probe.Desc{Name: d.Name + ".sum", Unit: d.Unit, Kind: probe.KindGauge, Detail: d.Detail,
 		Help: "Sum over replicas. " + d.Help}
-}
-
-// worse is how a value that rests on two is known.
-func worse(a, b probe.Provenance) probe.Provenance {
-	p := probe.Provenance{How: a.How, Samples: a.Samples + b.Samples, MaxGap: max(a.MaxGap, b.MaxGap)}
-	if b.How != probe.Exact {
-		p.How = b.How
-	}
-	if a.Method == b.Method {
-		p.Method = a.Method
-	}
-	return p
 }
 
 // finish puts the merged report in order.

@@ -100,21 +100,27 @@ func find(r *Report, s *selector) *found {
 	return f
 }
 
-// add takes another series in. The provenance of the whole is that of the least
-// certain part; a sum of estimates rests on the samples of all.
+// add takes another series in.
 func (f *found) add(m *probe.Metric) {
 	sum := m.Kind != probe.KindGauge && m.Kind != probe.KindPeak
-	switch how := m.Prov.How; {
-	case how > f.prov.How:
-		f.prov = m.Prov
-	case how == probe.Sampled && f.prov.How == how && sum:
-		f.prov.Samples += m.Prov.Samples
-	}
+	f.prov = leastCertain(f.prov, m.Prov, sum)
 	if sum {
 		f.value += m.Value
 	} else {
 		f.value = max(f.value, m.Value)
 	}
+}
+
+// leastCertain is how a value is known that is made of two: as the less certain one.
+// A sum of estimates rests on the samples of both.
+func leastCertain(a, b probe.Provenance, sum bool) probe.Provenance {
+	switch {
+	case b.How > a.How:
+		return b
+	case sum && a.How == probe.Sampled && b.How == a.How:
+		a.Samples += b.Samples
+	}
+	return a
 }
 
 // stat evaluates one statistic in its unit; NaN if there is no number.
