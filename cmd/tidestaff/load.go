@@ -30,16 +30,12 @@ func (e exclusions) Set(s string) error {
 
 // load reads the reports of one side: one as it is, several as repeats.
 func (e exclusions) load(name string, args []string) (*report.Report, error) {
-	var runs []*report.Report
-	for _, arg := range args {
-		r, err := open(arg)
-		if err != nil {
-			return nil, err
-		}
-		if reason := e[arg]; reason != "" {
-			r.Excluded = reason
-		}
-		runs = append(runs, r)
+	runs, err := openAll(args)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range runs {
+		r.Excluded = cmp.Or(e[args[i]], r.Excluded)
 	}
 	if len(runs) == 1 && len(e) == 0 {
 		runs[0].Name = cmp.Or(name, runs[0].Name)
@@ -70,6 +66,19 @@ func common(runs []*report.Report) string {
 		}
 	}
 	return runs[0].Name
+}
+
+// openAll reads several reports.
+func openAll(args []string) ([]*report.Report, error) {
+	var all []*report.Report
+	for _, arg := range args {
+		r, err := open(arg)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
 }
 
 // open reads a report, or the part of it that is named behind a hash. A file

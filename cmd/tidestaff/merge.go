@@ -41,14 +41,12 @@ func repeat(set *flag.FlagSet, args []string, _ io.Writer) (int, error) {
 	if err := e.check(o.files); err != nil {
 		return statusMisuse, err
 	}
-	var runs []*report.Report
-	for _, f := range o.files {
-		r, err := open(f)
-		if err != nil {
-			return statusMisuse, err
-		}
-		r.Excluded = e[f]
-		runs = append(runs, r)
+	runs, err := openAll(o.files)
+	if err != nil {
+		return statusMisuse, err
+	}
+	for i, r := range runs {
+		r.Excluded = e[o.files[i]]
 	}
 	all := report.Repeat(o.name, runs...)
 	if all.Name == "" {
@@ -63,13 +61,9 @@ func merge(set *flag.FlagSet, args []string, _ io.Writer) (int, error) {
 	if err := o.parse(set, args); err != nil {
 		return statusMisuse, err
 	}
-	var replicas []*report.Report
-	for _, f := range o.files {
-		r, err := open(f)
-		if err != nil {
-			return statusMisuse, err
-		}
-		replicas = append(replicas, r)
+	replicas, err := openAll(o.files)
+	if err != nil {
+		return statusMisuse, err
 	}
 	all, err := report.Merge(o.name, replicas...)
 	if err != nil {
