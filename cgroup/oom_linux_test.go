@@ -31,18 +31,25 @@ func awaitEvents(t *testing.T, w *probe.Window, name string) []probe.Event {
 	}
 }
 
-// TestOOMNoticed2: on version 2 a change of memory.events is noticed without any
-// sample; inotify works on any file, so that a folder can stand in for a group.
-func TestOOMNoticed2(t *testing.T) {
-	var core probe.Core
+// noticing2 watches a folder that stands in for a version 2 group, and names its file
+// of events.
+func noticing2(t *testing.T) (w *probe.Window, events string) {
+	t.Helper()
+	core := new(probe.Core)
 	g := group2(t)
-	o, err := watchOOM(&core, g, false)
+	o, err := watchOOM(core, g, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer o.close()
-	w := watch(t, &core)
-	overwrite(t, filepath.Join(g.Dir, "memory.events"), "low 0\nhigh 0\nmax 5\noom 1\noom_kill 2\n")
+	t.Cleanup(o.close)
+	return watch(t, core), filepath.Join(g.Dir, "memory.events")
+}
+
+// TestOOMNoticed2: on version 2 a change of memory.events is noticed without any
+// sample; inotify works on any file, so that a folder can stand in for a group.
+func TestOOMNoticed2(t *testing.T) {
+	w, name := noticing2(t)
+	overwrite(t, name, "low 0\nhigh 0\nmax 5\noom 1\noom_kill 2\n")
 	got := awaitEvents(t, w, eventOOMKill)
 	if want := evidence("1", "inotify"); len(got) != 1 || !slices.Equal(got[0].Attrs, want) {
 		t.Errorf("got %+v, want one event with %v", got, want)
@@ -53,15 +60,7 @@ func TestOOMNoticed2(t *testing.T) {
 // 1 may on a busy machine, is noticed all the same. A change through a mapping is one
 // that inotify does not tell of.
 func TestOOMNoticedLate(t *testing.T) {
-	var core probe.Core
-	g := group2(t)
-	o, err := watchOOM(&core, g, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer o.close()
-	w := watch(t, &core)
-	name := filepath.Join(g.Dir, "memory.events")
+	w, name := noticing2(t)
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
