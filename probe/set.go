@@ -83,7 +83,7 @@ func (s *Set) Watch() (*Window, error) {
 			w.adopt(opened)
 		}
 	}
-	if err := w.checkNames(); err != nil {
+	if err := checkNames(w.parts); err != nil {
 		w.abandon()
 		return nil, err
 	}
@@ -137,12 +137,17 @@ func (w *Window) begin() {
 	}
 }
 
+// Clash says which metrics no reader could tell apart that has both windows, nil if
+// there are none: those of two probes of one kind without different names, or of one
+// probe twice. Unlike a Set it introduces nobody to anybody.
+func (w *Window) Clash(o *Window) error { return checkNames(slices.Concat(w.parts, o.parts)) }
+
 // checkNames refuses two parts that would yield the same metrics under the same
 // name, which no reader could tell apart.
-func (w *Window) checkNames() error {
+func checkNames(parts []*part) error {
 	type identity struct{ metric, name string }
 	seen := make(map[identity]bool)
-	for _, p := range w.parts {
+	for _, p := range parts {
 		for _, d := range p.core.Describe() {
 			id := identity{d.Name, p.core.Name}
 			if seen[id] {

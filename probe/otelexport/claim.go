@@ -22,16 +22,21 @@ var claims struct {
 // A claim is that a provider has some probes.
 type claim struct {
 	provider any // globalProvider, or what was given
-	set      *probe.Set
+	members  []probe.Probe
+	window   *probe.Window // over them
 }
 
 // globalProvider stands for the global provider, whichever it is: one that was there
 // before it was set hands on to the one that was set.
 const globalProvider = "the global MeterProvider"
 
-// claimFor notes that a provider is about to have a probe, or says why it cannot.
-func claimFor(provider metric.MeterProvider, p probe.Probe) (*claim, error) {
-	c := &claim{provider: provider, set: probe.NewSet(p)}
+// claimFor notes that a provider is about to have a probe, over which a window is open,
+// or says why it cannot.
+func claimFor(provider metric.MeterProvider, p probe.Probe, w *probe.Window) (*claim, error) {
+	c := &claim{provider: provider, members: []probe.Probe{p}, window: w}
+	if s, ok := p.(*probe.Set); ok {
+		c.members = s.Members()
+	}
 	if same(provider, otel.GetMeterProvider()) {
 		c.provider = globalProvider
 	}
@@ -47,7 +52,7 @@ func claimFor(provider metric.MeterProvider, p probe.Probe) (*claim, error) {
 }
 
 // enter adds the claim and gives those that came before, so that of two at once the
-// later one is refused, and the lock is not held while probes are watched.
+// later one is refused, and the lock is not held while probes describe themselves.
 func (c *claim) enter() (before []*claim) {
 	claims.Lock()
 	defer claims.Unlock()
@@ -64,20 +69,18 @@ func same(a, b any) bool {
 
 // against says what the two have in common.
 func (c *claim) against(o *claim) error {
-	for _, p := range c.set.Members() {
-		if t := reflect.TypeOf(p); t.Comparable() && slices.Contains(o.set.Members(), p) {
-			return fmt.Errorf("otelexport: a probe of type %T is registered with this MeterProvider already, and would count twice", p)
+	for _, p := range c.members {
+		if t := reflect.TypeOf(p); t.Comparable() && slices.Contains(o.members, p) {
+			return fmt.Errorf("a probe of type %T is registered with this MeterProvider already, and would count twice", p)
 		}
 	}
-	// Watching both together says which names clash.
-	w, err := probe.NewSet(c.set, o.set).Watch()
-	if err != nil {
-		return fmt.Errorf("otelexport: with what is registered with this MeterProvider already: %w", err)
+	if err := o.window.Clash(c.window); err != nil {
+		return fmt.Errorf("with what is registered with this MeterProvider already: %w", err)
 	}
-	w.Close()
 	return nil
 }
 
+// release ends the claim. There may be none.
 func (c *claim) release() {
 	claims.Lock()
 	defer claims.Unlock()

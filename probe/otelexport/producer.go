@@ -43,11 +43,11 @@ type Producer struct {
 	window  *probe.Window
 	streams []*stream            // as they were described
 	of      map[string][]*stream // by metric
-	start   time.Time
 
 	mu      sync.Mutex // held over Produce: a reader has one collection at a time
 	closed  bool
 	reading probe.Reading
+	start   time.Time // of the first interval
 	quota   *quota
 }
 
@@ -67,8 +67,6 @@ func NewProducer(p probe.Probe, o ProducerOptions) (*Producer, error) {
 	if q.window, err = p.Watch(); err != nil {
 		return nil, fmt.Errorf("otelexport: producer: %w", err)
 	}
-	q.window.Read(&q.reading)
-	q.start = q.reading.Start
 	return q, nil
 }
 
@@ -81,6 +79,9 @@ func (p *Producer) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
 		return nil, nil
 	}
 	p.window.Next(&p.reading)
+	if p.start.IsZero() {
+		p.start = p.reading.Start
+	}
 	for i := range p.reading.Metrics {
 		m := &p.reading.Metrics[i]
 		if m.Dist == nil {

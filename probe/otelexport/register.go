@@ -69,27 +69,26 @@ func Register(p probe.Probe, o Options) (*Registration, error) {
 	if provider == nil {
 		provider = otel.GetMeterProvider()
 	}
-	c, err := claimFor(provider, p)
+	w, err := p.Watch()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("otelexport: register: %w", err)
 	}
-	r := &Registration{claim: c, quota: newQuota(o.Series)}
+	r := &Registration{window: w, quota: newQuota(o.Series)}
 	r.readings.New = func() any { return new(probe.Reading) }
 	if err := r.open(p, provider, o); err != nil {
-		c.release()
+		r.letGo()
 		return nil, fmt.Errorf("otelexport: register: %w", err)
 	}
 	return r, nil
 }
 
-// open watches the probe and makes its instruments.
+// open claims the provider and makes the probe's instruments.
 func (r *Registration) open(p probe.Probe, provider metric.MeterProvider, o Options) error {
 	var err error
-	if r.window, err = p.Watch(); err != nil {
+	if r.claim, err = claimFor(provider, p, r.window); err != nil {
 		return err
 	}
 	if r.peaks, err = newSlots(p, cmp.Or(max(o.PeakOver, 0), time.Minute)); err != nil {
-		r.window.Close()
 		return err
 	}
 	meter := provider.Meter(scopeName, metric.WithInstrumentationVersion(version), metric.WithSchemaURL(schemaURL))
@@ -104,11 +103,14 @@ func (r *Registration) open(p probe.Probe, provider metric.MeterProvider, o Opti
 	if err == nil {
 		r.callback, err = meter.RegisterCallback(r.observe, observables...)
 	}
-	if err != nil {
-		r.window.Close()
-		r.peaks.close()
-	}
 	return err
+}
+
+// letGo closes the windows and gives the claim up.
+func (r *Registration) letGo() {
+	r.window.Close()
+	r.peaks.close()
+	r.claim.release()
 }
 
 // Close ends the export, waits for a collection that is under way, and closes the
@@ -121,9 +123,7 @@ func (r *Registration) Close() error {
 	r.close.Do(func() {
 		// Without a lock, since a collection that is under way may want it.
 		r.err = r.callback.Unregister()
-		r.window.Close()
-		r.peaks.close()
-		r.claim.release()
+		r.letGo()
 	})
 	return r.err
 }

@@ -84,6 +84,25 @@ func TestTwice(t *testing.T) {
 	register(t, c, Options{MeterProvider: mp})
 }
 
+// A social probe notes whom it has met.
+type social struct {
+	*probe.Core
+	met int
+}
+
+func (s *social) Meet(peers []probe.Probe) { s.met += len(peers) }
+
+// TestNobodyMeets: what is registered with one provider is no set.
+func TestNobodyMeets(t *testing.T) {
+	mp, _ := provider(t)
+	a, b := &social{Core: newCore("a")}, &social{Core: newCore("b")}
+	register(t, a, Options{MeterProvider: mp})
+	register(t, b, Options{MeterProvider: mp})
+	if a.met+b.met > 0 {
+		t.Errorf("got %d and %d introductions", a.met, b.met)
+	}
+}
+
 // TestTwiceAtOnce: of two that come at once, one is refused.
 func TestTwiceAtOnce(t *testing.T) {
 	for range 50 {

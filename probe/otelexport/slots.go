@@ -77,4 +77,9 @@ func (s *slots) read() map[seriesKey]peak {
 	return all
 }
 
-func (s *slots) close() { s.window.Close() }
+// close closes the window. There may be none yet.
+func (s *slots) close() {
+	if s != nil {
+		s.window.Close()
+	}
+}
